@@ -5,9 +5,10 @@
 import type { AxisScale } from '../../../schema/histories.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { logTicks } from '../log-ticks.js'
-import { chartAxis, chartOptions, emptyNote, horizontalTicks, INK, NO_TICKS, plotArea, yAxisWidth } from '../style.js'
+import { chartAxis, chartOptions, emptyNote, HEADING, horizontalTicks, INK, NO_TICKS, plotArea, TEXT_SIZE, yAxisWidth } from '../style.js'
+import { fitWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
-import type { BandPoint, BandSeries } from './series.js'
+import { BAND_LINE, type BandPoint, type BandSeries } from './series.js'
 
 export interface AxisPlan {
   readonly title: string
@@ -37,18 +38,33 @@ export interface BandPanel {
   readonly guides?: (x: Range, y: Range) => readonly GuideLine[]
   /** what an empty panel says */
   readonly empty: string
-  /** lines only, points only, or both */
+  /** default both */
   readonly draw?: 'points' | 'both'
 }
 
 const LINEAR: AxisScale = { kind: 'linear' }
-const LINE = 1.3
 const BAND_ALPHA = '33'
 const REFERENCE = { width: 0.8, dash: [3, 2] } as const
 
-export function bandPanel(panel: BandPanel): PanelConfig {
-  const { label, title, box, series, empty } = panel
-  const points = series.flatMap(s => s.points).filter(({ y }) => y !== null)
+/** Panels of one column have y axes of one width, so that their plots are aligned. */
+export function bandPanels(panels: readonly BandPanel[]): PanelConfig[] {
+  const prepared = panels.map(prepare)
+  return prepared.map(one => {
+    const column = prepared.filter(other => other.panel.box.x === one.panel.box.x)
+    return bandPanel(one, Math.max(...column.map(({ yTicks }) => yAxisWidth(yTicks))))
+  })
+}
+
+interface PreparedBands {
+  readonly panel: BandPanel
+  readonly nothing: boolean
+  readonly x: Range
+  readonly y: Range
+  readonly yTicks: Ticks
+}
+
+function prepare(panel: BandPanel): PreparedBands {
+  const points = panel.series.flatMap(s => s.points).filter(({ y }) => y !== null)
   const nothing = points.length === 0
   const x = rangeOf(
     panel.x,
@@ -58,9 +74,11 @@ export function bandPanel(panel: BandPanel): PanelConfig {
     panel.y,
     points.flatMap(p => [p.y, p.low, p.high].filter(value => value !== null))
   )
-  const plain = plotArea(box, 0)
-  const yTicks = nothing ? NO_TICKS : ticksOf(panel.y, y, plain.height)
-  const axisWidth = yAxisWidth(yTicks)
+  return { panel, nothing, x, y, yTicks: nothing ? NO_TICKS : ticksOf(panel.y, y, plotArea(panel.box, 0).height) }
+}
+
+function bandPanel({ panel, nothing, x, y, yTicks }: PreparedBands, axisWidth: number): PanelConfig {
+  const { label, title, box, series, empty } = panel
   const plot = plotArea(box, axisWidth)
   const xTicks = nothing ? NO_TICKS : horizontal(panel.x, x, plot.width)
   const guides = nothing ? [] : (panel.guides?.(x, y) ?? [])
@@ -71,17 +89,24 @@ export function bandPanel(panel: BandPanel): PanelConfig {
         axis: 'x',
         range: x,
         ticks: xTicks,
-        title: panel.x.title,
+        title: fitWidth(panel.x.title, TEXT_SIZE, plot.width),
         size: box.y + box.height - plot.y - plot.height,
         scale: panel.x.scale ?? LINEAR
       }),
-      y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: panel.y.title, size: axisWidth, scale: panel.y.scale ?? LINEAR })
+      y: chartAxis({
+        axis: 'y',
+        range: y,
+        ticks: yTicks,
+        title: fitWidth(panel.y.title, TEXT_SIZE, plot.height),
+        size: axisWidth,
+        scale: panel.y.scale ?? LINEAR
+      })
     },
     nothing ? { empty: emptyNote(empty, x, y) } : {}
   )
   return {
     label,
-    title,
+    title: fitWidth(title, HEADING.size, box.width - HEADING.indent),
     box,
     plot,
     chart: {
@@ -131,7 +156,7 @@ function lineOf({ label, style, dash, points }: BandSeries, draw: 'points' | 'bo
     label,
     data: points.map(({ x, y }) => ({ x, y })),
     borderColor: style.strong,
-    borderWidth: LINE,
+    borderWidth: BAND_LINE,
     borderDash: dash,
     showLine: draw === 'both',
     pointStyle: style.pointStyle,

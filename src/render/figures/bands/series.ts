@@ -18,6 +18,8 @@ export interface BandSeries {
   readonly points: readonly BandPoint[]
 }
 
+/** Width of a line. */
+export const BAND_LINE = 1.3
 const DASHED: readonly number[] = [4, 2]
 
 /** The set that is named, the set that it is compared with, and each outcome. */
@@ -27,8 +29,10 @@ export const LOOKS = {
   second: { style: curveStyle(3), dash: DASHED },
   success: { style: SERIES.success, dash: [] },
   failure: { style: SERIES.failure, dash: [] },
-  boundary: { style: { ...SERIES.failure, pointStyle: 'rect', rotation: 0, radius: 2.5, fill: SERIES.failure.strong }, dash: [] },
-  internal: { style: SERIES.success, dash: [] }
+  /** all outcomes together, where the outcomes have their own colours */
+  both: { style: curveStyle(2), dash: [] },
+  boundary: { style: curveStyle(4), dash: [] },
+  internal: { style: curveStyle(3), dash: [] }
 } as const satisfies Readonly<Record<string, Pick<BandSeries, 'style' | 'dash'>>>
 
 export type Look = Pick<BandSeries, 'style' | 'dash'>

@@ -1,15 +1,25 @@
 /** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and a line at the foot. */
-import type { FigureText, Rectangle } from '../config.js'
+import type { FigureText, LegendKey, Rectangle } from '../config.js'
 import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
-import { figureTitle, INK, legendRow, PLOT_PADDING, syntheticMark, TEXT_SIZE, TITLE_SIZE, X_AXIS_HEIGHT, type KeyEntry } from '../style.js'
+import {
+  figureTitle,
+  INK,
+  legendRow,
+  PLOT_PADDING,
+  pointMark,
+  syntheticMark,
+  TEXT_SIZE,
+  TITLE_SIZE,
+  X_AXIS_HEIGHT,
+  type KeyEntry
+} from '../style.js'
 import { cleanText, fitWidth } from '../text-width.js'
-import type { BandSeries } from './series.js'
+import { BAND_LINE, type BandSeries } from './series.js'
 
 const GUTTER = 8
 const ROW_GAP = 8
 const FOOT = 14
 const ROOM_FOR_MARK = 80
-const LONGEST = 180
 
 export interface BandSheet {
   readonly height: number
@@ -40,10 +50,10 @@ export function bandSheet(plotHeights: readonly number[]): BandSheet {
   }
 }
 
-/** @param about name of the snapshot, which others chose */
-export function sheetTexts(title: string, about: string, foot: string, { footY }: BandSheet, synthetic: boolean): FigureText[] {
+/** @param about names of the snapshots, which others chose */
+export function sheetTexts(title: string, about: readonly string[], foot: string, { footY }: BandSheet, synthetic: boolean): FigureText[] {
   const room = SHEET_WIDTH - 2 * SHEET_MARGIN - (synthetic ? ROOM_FOR_MARK : 0)
-  const shown = fitWidth(`${title}: ${cleanText(about)}`, TITLE_SIZE, room / BOLD)
+  const shown = fitWidth(`${title}: ${about.map(cleanText).join(' against ')}`, TITLE_SIZE, room / BOLD)
   const size = TEXT_SIZE
   return [
     figureTitle(shown, SHEET_MARGIN),
@@ -60,19 +70,24 @@ export function sheetTexts(title: string, about: string, foot: string, { footY }
   ]
 }
 
-/** Legend keys of series, one for each label. */
-export function bandLegend(series: readonly Pick<BandSeries, 'label' | 'style' | 'dash'>[]) {
-  const entries = series
-    .filter(({ label }, i) => series.findIndex(other => other.label === label) === i)
-    .map(
-      ({ label, style: { pointStyle, rotation, radius, fill, strong }, dash }): KeyEntry => ({
-        kind: 'line',
-        label: fitWidth(cleanText(label), TEXT_SIZE, LONGEST),
-        colors: [strong],
-        width: 1.3,
-        dash,
-        mark: { pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: 1 }
-      })
-    )
-  return legendRow(SHEET_MARGIN, LEGEND_Y, entries)
+/** A legend key takes so much beside its label. */
+const KEY_ROOM = 34
+
+/**
+ * Legend keys of series, one for each label. A long label is cut, so that all have a place.
+ * @param points of these series points alone are drawn
+ */
+export function bandLegend(lines: readonly BandSeries[], points: readonly BandSeries[] = []): LegendKey[] {
+  const once = (series: readonly BandSeries[]): BandSeries[] =>
+    series.filter(({ label }, i) => series.findIndex(other => other.label === label) === i)
+  const count = once(lines).length + once(points).length
+  const room = (SHEET_WIDTH - 2 * SHEET_MARGIN) / count - KEY_ROOM
+  const shown = ({ label }: BandSeries): string => fitWidth(cleanText(label), TEXT_SIZE, room)
+  return legendRow(SHEET_MARGIN, LEGEND_Y, [
+    ...once(lines).map((series): KeyEntry => {
+      const { style, dash } = series
+      return { kind: 'line', label: shown(series), colors: [style.strong], width: BAND_LINE, dash, mark: pointMark(style) }
+    }),
+    ...once(points).map((series): KeyEntry => ({ kind: 'point', label: shown(series), style: series.style }))
+  ])
 }

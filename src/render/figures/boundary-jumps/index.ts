@@ -3,7 +3,7 @@
  * between turns and inside them. (b) The mean |change| of each trajectory, between turns against inside.
  */
 import type { Diagnosis, DiagnosedSet } from '../../../compute/diagnostics/contract.js'
-import { bandPanel, diagonal, type BandPanel } from '../bands/panel.js'
+import { bandPanels, diagonal, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, LOOKS, type BandSeries } from '../bands/series.js'
 import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
@@ -48,7 +48,7 @@ function scatterOf(sets: readonly { readonly set: DiagnosedSet; readonly label: 
     for (const kind of kinds) {
       const own = kind === null ? jumps : jumps.filter(({ outcome }) => (outcome ?? 'unknown') === kind)
       if (own.length === 0) continue
-      const words = kind === null ? label : kind === 'unknown' ? 'outcome not stated' : kind
+      const words = kind === null ? (at === 0 ? label : `${label} (dashed in (a))`) : kind === 'unknown' ? 'outcome not stated' : kind
       const style = kind === null ? (at === 0 ? LOOKS.own : LOOKS.against).style : SERIES[kind]
       series.push({
         label: words,
@@ -84,31 +84,27 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
   ]
   const scatter = scatterOf(sets)
   const total = sets.reduce((sum, { set }) => sum + set.jumps.length, 0)
-  const exceed = diagnosis.jumps.filter(({ boundary, internal }) => boundary > internal).length
-  const shown =
-    scatter.drawn < total
-      ? `${formatFigureCount(scatter.drawn)} of ${formatPlural(total, 'trajectory', 'trajectories')} drawn`
-      : `above the line: ${formatFigureCount(exceed)} of ${formatFigureCount(diagnosis.jumps.length)}`
+  const shown = scatter.drawn < total ? ` (${formatFigureCount(scatter.drawn)} of ${formatFigureCount(total)} drawn)` : ''
   const ends = squareEnds(scatter.range)
   const { jumpThreshold } = settings
   return [
     {
       label: '(a)',
-      title: 'Share of transitions with a larger |change|',
+      title: 'Share of transitions with |change| > x',
       box: box(0, 0),
-      x: { title: `|change| of value (dashed line: jump threshold ${jumpThreshold})`, scale: LOG },
+      x: { title: `|change| of value x (reward; dashed: threshold ${jumpThreshold})`, scale: LOG },
       y: { title: 'Share of transitions', scale: LOG },
-      series: sets.flatMap(({ set, label }, i) => sweepSeries(set, sets.length === 1 ? '' : `, ${label}`, i > 0)),
+      series: sets.flatMap(({ set, label }, i) => sweepSeries(set, i === 0 ? '' : `, ${label}`, i > 0)),
       guides: (x, y) =>
         jumpThreshold > x.min && jumpThreshold < x.max ? [{ from: [jumpThreshold, y.min], to: [jumpThreshold, y.max] }] : [],
       empty: 'no change of value'
     },
     {
       label: '(b)',
-      title: `Mean |change| of a trajectory; ${shown}`,
+      title: `Mean |change| of each trajectory${shown}`,
       box: box(0, 1),
-      x: { title: 'inside turns', scale: LOG, ends },
-      y: { title: 'between turns', scale: LOG, ends },
+      x: { title: 'Mean |change| inside turns (reward)', scale: LOG, ends },
+      y: { title: 'Mean |change| between turns (reward)', scale: LOG, ends },
       series: scatter.series,
       guides: diagonal,
       draw: 'points',
@@ -118,24 +114,27 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
 }
 
 export function buildBoundaryJumps(diagnosis: Diagnosis): FigureConfig {
-  const { source, synthetic, quality } = diagnosis
+  const { source, synthetic, quality, against, jumps } = diagnosis
   const sheet = bandSheet([PLOT_HEIGHT])
   const panels = panelsOf(diagnosis, (row, column) => sheet.box(row, column))
   const { boundary, internal } = quality.transitions
-  const foot = `${formatPlural(boundary, 'transition')} between turns, ${formatFigureCount(internal)} inside. Bands: 95 % intervals over trajectories.`
+  const above = jumps.filter(pair => pair.boundary > pair.internal).length
+  const foot =
+    `${formatPlural(boundary, 'transition')} between turns, ${formatFigureCount(internal)} inside; more between in ` +
+    `${formatFigureCount(above)} of ${formatPlural(jumps.length, 'trajectory', 'trajectories')}. Bands: 95 % intervals.`
   return {
     name: NAME,
     title: TITLE,
     description:
       `Two panels on the change of a critic's value from token to token.${describePanels(panels.slice(0, 1))}` +
-      ` (b) ${panels[1].title}, of ${formatPlural(diagnosis.jumps.length, 'trajectory', 'trajectories')} with both kinds of transitions.` +
+      ` (b) ${panels[1].title}, between turns against inside. ${foot}` +
       (synthetic ? ' The data are a synthetic replica.' : ''),
     width: SHEET_WIDTH,
     height: sheet.height,
     fontFamily: FONT_FAMILY,
-    texts: sheetTexts(TITLE, source.name, foot, sheet, synthetic),
-    legend: bandLegend([...panels[0].series, ...panels[1].series]),
-    panels: panels.map(bandPanel)
+    texts: sheetTexts(TITLE, against === null ? [source.name] : [source.name, against.source.name], foot, sheet, synthetic),
+    legend: bandLegend(panels[0].series.slice(0, 2), panels[1].series),
+    panels: bandPanels(panels)
   }
 }
 

@@ -4,7 +4,7 @@
  * their place.
  */
 import type { Diagnosis, Estimate, Quality } from '../../../compute/diagnostics/contract.js'
-import { across, bandPanel, diagonal, type AxisPlan, type BandPanel } from '../bands/panel.js'
+import { across, bandPanels, diagonal, type AxisPlan, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, isDrawn, LOOKS, type BandSeries, type Look } from '../bands/series.js'
 import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
@@ -17,7 +17,7 @@ const NAME = 'critic-quality'
 const TITLE = 'How good the critic is'
 const PLOT_HEIGHT = 96
 
-type Errors = 'explained_variance' | 'mse' | 'mean_value' | 'mean_return'
+type Errors = 'explained_variance' | 'mse' | 'mean_value' | 'mean_return' | 'bias'
 type ErrorRow = Readonly<Record<Errors, Estimate>>
 
 /** One set of trajectories that is drawn: all of a critic, or those of one outcome. */
@@ -46,6 +46,8 @@ function middle(decile: number): number {
   return 10 * decile + 5
 }
 
+/** Values and returns are in units of the reward. */
+const MSE = 'MSE (reward\u00b2)'
 const PROGRESS: AxisPlan = { title: 'Progress through the trajectory (%)', ends: { min: 0, max: 100 } }
 
 export interface QualityPanels {
@@ -79,8 +81,10 @@ export function qualityPanels(
         )
       )
     )
+  const stratified = quality.sampling === 'stratified by outcome'
+  const first: Look = stratified ? LOOKS.both : LOOKS.own
   const sets = [
-    { label: own, look: LOOKS.own as Look, of: quality },
+    { label: own, look: first, of: quality },
     ...(other === null ? [] : [{ label: against_, look: LOOKS.against as Look, of: other }])
   ]
   const reliability = sets.map(({ label, look, of }) =>
@@ -104,12 +108,11 @@ export function qualityPanels(
   )
   const aucSeries = other === null && isDrawn(within) ? [...auc, within] : auc
   const reason = (pointer: string): string => shortReason(quality.undefined_reasons[pointer])
-  const deciles = (field: Errors): string =>
-    quality.sampling === 'stratified by outcome' ? 'undefined within each outcome' : reason(`/by_decile/0/${field}/value`)
+  const deciles = (field: Errors): string => (stratified ? 'undefined within each outcome' : reason(`/by_decile/0/${field}/value`))
   const panels: BandPanel[] = [
     {
       label: '(a)',
-      title: 'Explained variance',
+      title: 'Explained variance by progress',
       box: box(0, 0),
       x: PROGRESS,
       y: { title: 'Explained variance', include: [0] },
@@ -119,18 +122,18 @@ export function qualityPanels(
     },
     {
       label: '(b)',
-      title: 'Error',
+      title: 'Mean squared error by progress',
       box: box(0, 1),
       x: PROGRESS,
-      y: { title: 'Mean squared error', include: [0] },
+      y: { title: MSE, include: [0] },
       series: byDecile('mse'),
       empty: deciles('mse')
     },
     {
       label: '(c)',
-      title: 'Reliability',
+      title: 'Reliability: values against outcomes',
       box: box(1, 0),
-      x: { title: 'Mean value of a bin', include: [0, 1] },
+      x: { title: 'Mean value of a tenth of the tokens', include: [0, 1] },
       y: { title: 'Share of successes', include: [0, 1] },
       series: reliability,
       guides: diagonal,
@@ -138,10 +141,10 @@ export function qualityPanels(
     },
     {
       label: '(d)',
-      title: 'Good from bad: AUC of value for outcome',
+      title: 'Success told from failure, by progress',
       box: box(1, 1),
       x: PROGRESS,
-      y: { title: 'AUC', include: [0.5, 1] },
+      y: { title: 'AUC (0.5: a coin)', include: [0.5, 1] },
       series: aucSeries,
       guides: across(0.5),
       empty: reason('/auc_by_decile/0/value')
@@ -152,35 +155,37 @@ export function qualityPanels(
     panels.push(
       {
         label: '(e)',
-        title: 'Mean value (solid) and mean return (dashed)',
+        ...(other === null
+          ? {
+              title: 'Mean value (solid) and mean return (dashed)',
+              y: { title: 'Mean (reward)' },
+              series: bySteps([
+                ['mean_value', ', values', false],
+                ['mean_return', ', returns', true]
+              ])
+            }
+          : {
+              title: 'Bias by step',
+              y: { title: 'Value \u2212 return (reward)', include: [0] },
+              series: bySteps([['bias', '', false]]),
+              guides: across(0)
+            }),
         box: box(2, 0),
         x: steps,
-        y: { title: 'Mean over tokens' },
-        series: meanSeries(bySteps, other !== null),
         empty: reason('/by_step/0/mean_value/value')
       },
       {
         label: '(f)',
-        title: 'Error',
+        title: 'Mean squared error by step',
         box: box(2, 1),
         x: steps,
-        y: { title: 'Mean squared error', include: [0] },
+        y: { title: MSE, include: [0] },
         series: bySteps([['mse', '', false]]),
         empty: reason('/by_step/0/mse/value')
       }
     )
   }
-  return { panels, legend: [...byDecile('mse'), ...(aucSeries.length > auc.length ? [within] : [])] }
-}
-
-/** Values solid, returns dashed. Of two critics the looks are dashed already, so the second shows its values alone. */
-function meanSeries(
-  bySteps: (fields: readonly (readonly [field: Errors, suffix: string, dash: boolean])[]) => BandSeries[],
-  two: boolean
-): BandSeries[] {
-  const means = bySteps([['mean_value', ', values', false]])
-  const returns = bySteps([['mean_return', ', returns', true]])
-  return two ? [...means, ...returns.slice(0, 1)] : [...means, ...returns]
+  return { panels, legend: [...byDecile('mse'), ...(stratified ? auc : []), ...(aucSeries.length > auc.length ? [within] : [])] }
 }
 
 function shortReason(reason: string | undefined): string {
@@ -189,7 +194,7 @@ function shortReason(reason: string | undefined): string {
 }
 
 export function buildCriticQuality(diagnosis: Diagnosis): FigureConfig {
-  const { quality, source, synthetic } = diagnosis
+  const { quality, source, synthetic, against } = diagnosis
   const rows = qualityPanels(diagnosis, () => ({ x: 0, y: 0, width: 1, height: 1 })).panels.length / 2
   const sheet = bandSheet(Array.from({ length: rows }, () => PLOT_HEIGHT))
   const { panels, legend } = qualityPanels(diagnosis, (row, column) => sheet.box(row, column))
@@ -202,9 +207,9 @@ export function buildCriticQuality(diagnosis: Diagnosis): FigureConfig {
     width: SHEET_WIDTH,
     height: sheet.height,
     fontFamily: FONT_FAMILY,
-    texts: sheetTexts(TITLE, source.name, foot, sheet, synthetic),
+    texts: sheetTexts(TITLE, against === null ? [source.name] : [source.name, against.source.name], foot, sheet, synthetic),
     legend: bandLegend(legend),
-    panels: panels.map(bandPanel)
+    panels: bandPanels(panels)
   }
 }
 
