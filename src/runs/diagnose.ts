@@ -21,6 +21,9 @@ import type { FigureFormat } from '../render/figures/config.js'
 import { writeDiagnostics } from '../render/outputs/diagnostics.js'
 import { writeDiagnosticTables } from '../render/outputs/diagnostics-tables.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
+import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
+import type { OutputSet } from '../render/outputs/output-set.js'
+import type { DiagnosticFigure } from '../render/page/diagnostics.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import { isOfSyntheticStudy } from '../study/label.js'
 import { originOf, RunContext } from './context.js'
@@ -55,7 +58,7 @@ export interface DiagnoseOutcome {
 
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then */
 export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
-  const { plan, against, formats, pool } = run
+  const { plan, against } = run
   return inTransaction(run.out, run, async set => {
     // 2. Records
     const own = await recordsOf(run, plan)
@@ -67,13 +70,31 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
     await writeDiagnostics(set, diagnosis, origin)
     await writeDiagnosticTables(set, diagnosis, origin)
     // 5. Draw
-    if (formats.length > 0) {
-      const { drawFigures, planFigures } = await import('./drawing.js')
-      await drawFigures(contextOf(run, plan), set, await planFigures({ diagnosis }), { formats, threads: pool.threads, manifest: null })
-    }
+    const figures = await drawn(run, set, diagnosis)
+    // 6. Page
+    const { diagnosticsHtml } = await import('../render/page/diagnostics.js')
+    await set.write(DIAGNOSTIC_PATHS.page, diagnosticsHtml({ diagnosis, figures, generator: origin.generator }))
     return { diagnosis }
   })
 }
+
+/** The figures that a page can show: those with a picture. */
+async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Promise<readonly DiagnosticFigure[]> {
+  const { plan, formats, pool } = run
+  if (formats.length === 0) return []
+  const { drawFigures, planFigures } = await import('./drawing.js')
+  const configs = await planFigures({ diagnosis })
+  const pngs = await drawFigures(contextOf(run, plan), set, configs, { formats, threads: pool.threads, manifest: null })
+  return configs
+    .flatMap(({ name, title, description }) => {
+      const png = pngs.get(name)
+      return png === undefined ? [] : [{ name, title, description, png, files: formats.map(format => `figures/${name}.${format}`) }]
+    })
+    .sort((a, b) => FIRST_FIGURES.indexOf(a.name) - FIRST_FIGURES.indexOf(b.name))
+}
+
+/** The order of the figures on the page. */
+const FIRST_FIGURES: readonly string[] = ['critic-quality', 'boundary-jumps']
 
 interface ReadSet {
   readonly plan: SnapshotPlan

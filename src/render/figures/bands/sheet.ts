@@ -13,7 +13,7 @@ import {
   X_AXIS_HEIGHT,
   type KeyEntry
 } from '../style.js'
-import { cleanText, fitWidth } from '../text-width.js'
+import { cleanText, drawnWidth, fitWidth } from '../text-width.js'
 import { BAND_LINE, type BandSeries } from './series.js'
 
 const GUTTER = 8
@@ -80,8 +80,10 @@ const KEY_ROOM = 34
 export function bandLegend(lines: readonly BandSeries[], points: readonly BandSeries[] = []): LegendKey[] {
   const once = (series: readonly BandSeries[]): BandSeries[] =>
     series.filter(({ label }, i) => series.findIndex(other => other.label === label) === i)
-  const count = once(lines).length + once(points).length
-  const room = (SHEET_WIDTH - 2 * SHEET_MARGIN) / count - KEY_ROOM
+  const labels = [...once(lines), ...once(points)].map(({ label }) => cleanText(label))
+  const total = labels.reduce((sum, label) => sum + drawnWidth(label, TEXT_SIZE) + KEY_ROOM, 0)
+  const width = SHEET_WIDTH - 2 * SHEET_MARGIN
+  const room = total <= width ? Infinity : width / labels.length - KEY_ROOM
   const shown = ({ label }: BandSeries): string => fitWidth(cleanText(label), TEXT_SIZE, room)
   return legendRow(SHEET_MARGIN, LEGEND_Y, [
     ...once(lines).map((series): KeyEntry => {

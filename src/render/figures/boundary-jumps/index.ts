@@ -48,7 +48,7 @@ function scatterOf(sets: readonly { readonly set: DiagnosedSet; readonly label: 
     for (const kind of kinds) {
       const own = kind === null ? jumps : jumps.filter(({ outcome }) => (outcome ?? 'unknown') === kind)
       if (own.length === 0) continue
-      const words = kind === null ? (at === 0 ? label : `${label} (dashed in (a))`) : kind === 'unknown' ? 'outcome not stated' : kind
+      const words = kind === null ? (at === 0 ? label : `${label}, dashed in (a)`) : kind === 'unknown' ? 'outcome not stated' : kind
       const style = kind === null ? (at === 0 ? LOOKS.own : LOOKS.against).style : SERIES[kind]
       series.push({
         label: words,
@@ -92,7 +92,7 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
       label: '(a)',
       title: 'Share of transitions with |change| > x',
       box: box(0, 0),
-      x: { title: `|change| of value x (reward; dashed: threshold ${jumpThreshold})`, scale: LOG },
+      x: { title: `x (reward); vertical line: threshold ${jumpThreshold}`, scale: LOG },
       y: { title: 'Share of transitions', scale: LOG },
       series: sets.flatMap(({ set, label }, i) => sweepSeries(set, i === 0 ? '' : `, ${label}`, i > 0)),
       guides: (x, y) =>
