@@ -81,7 +81,7 @@ function qualityTable({ quality }: DiagnosedSet): PageTable {
   return {
     name: 'quality',
     caption: 'The critic against returns and outcomes.',
-    head: ['Statistic', 'Value', '95 % interval', 'Trajectories', 'In critic-diagnostics.json'],
+    head: ['Statistic', 'Value', '95 % interval', 'Trajectories', 'Place in the JSON'],
     rows: qualityRows(quality).map(of => {
       const { estimate, reason } = estimateAt(quality, of.path)
       return row(

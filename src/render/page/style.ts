@@ -201,7 +201,7 @@ const DIAGNOSTICS = `
 .lead { font-size: 1.15rem; font-weight: 600; }
 .made.estimator tbody th div:first-child, .made.quality tbody th div:first-child, .made.turns tbody th div:first-child { font-family: inherit; }
 .estimator th:nth-child(1) { width: 24%; }
-.quality th:nth-child(1) { width: 38%; }
+.quality th:nth-child(1) { width: 31%; } .quality th:nth-child(5) { width: 27%; }
 @media (max-width: 30rem) { .finding dl { grid-template-columns: 1fr; } .finding dd { margin-bottom: 0.3rem; } }`
 
 export interface StyleOptions {
