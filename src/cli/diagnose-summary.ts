@@ -1,6 +1,6 @@
 /** What `diagnose` prints: findings first, then the estimator, then quality with intervals. It fits a screen. */
 import type { Diagnosis, PlacedFinding } from '../compute/diagnostics/contract.js'
-import { failuresOf } from '../compute/diagnostics/failures.js'
+import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { FindingKind } from '../compute/diagnostics/faults/finding.js'
 import { printable, printableId } from '../core/errors.js'
 import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
@@ -118,14 +118,19 @@ function qualityTable({ quality, against }: Diagnosis, table: TableOptions): str
     [{ title: 'quality' }, { title: 'value', align: 'right' }, { title: '95 % interval' }],
     rows.map(({ name, path }) => {
       const { estimate, reason } = estimateAt(quality, path)
-      return estimate === null ? [name, '-', reason ?? ''] : [name, shownNumber(estimate.value ?? 0), intervalText(estimate)]
+      if (estimate === null) return [name, '-', reason ?? '']
+      return [
+        name,
+        shownNumber(estimate.value ?? 0),
+        intervalText(estimate) || `none: ${quality.undefined_reasons[`/${path.join('/')}/low`] ?? ''}`
+      ]
     }),
-    { ...table, maxCell: 80 }
+    table
   )
 }
 
 function verdict(diagnosis: Diagnosis, failOn: readonly FindingKind[]): string {
-  const { told, kinds } = failuresOf(diagnosis, failOn)
+  const { told, kinds } = diagnosisFailures(diagnosis, failOn)
   const lines = [
     ...told.map(({ name }) => `failed: the told ${name} differs from the one that the numbers show`),
     ...kinds.map(kind => `failed: ${kind} was found (--fail-on)`)

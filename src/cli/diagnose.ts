@@ -1,5 +1,5 @@
 /** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
-import { failuresOf } from '../compute/diagnostics/failures.js'
+import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { FindingKind } from '../compute/diagnostics/faults/finding.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, toFault, type Fault } from '../core/errors.js'
@@ -7,7 +7,7 @@ import { realPlace } from '../core/system/folder.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
-import { onePlan, outputFolder, readHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
+import { onePlan, outputFolder, readLoggedHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
 import type { SnapshotSettings } from '../runs/snapshot-work.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema/traces.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
@@ -19,7 +19,7 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
   return reporting(options, io, async reporter => {
     const { paths, out, against: other } = options
     refuseOutputsAtInputs([...paths, ...(other === null ? [] : [other])], out)
-    const history = options.history === null ? null : readHistory(options.history)
+    const history = options.history === null ? null : readLoggedHistory(options.history)
     const against = other === null ? null : await onePlan(other)
     const faults: Fault[] = []
     const plans = await findSnapshots(paths, fault => faults.push(fault), realPlace(DEFAULT_OUT))
@@ -85,17 +85,17 @@ async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {
   }
 }
 
-type Done = readonly { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[]
+type DiagnosedPlans = readonly { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[]
 
-function exitCodeOf(done: Done, faults: readonly Fault[], failOn: readonly FindingKind[]): number {
+function exitCodeOf(done: DiagnosedPlans, faults: readonly Fault[], failOn: readonly FindingKind[]): number {
   const failed = done.some(({ outcome }) => {
-    const { told, kinds } = failuresOf(outcome.diagnosis, failOn)
+    const { told, kinds } = diagnosisFailures(outcome.diagnosis, failOn)
     return told.length > 0 || kinds.length > 0
   })
   return Math.max(failed ? EXIT.checkFailed : EXIT.ok, ...faults.map(f => f.exitCode))
 }
 
-function reportOf(done: Done, faults: readonly Fault[], out: string): object {
+function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): object {
   return {
     synthetic: done.some(({ outcome }) => outcome.diagnosis.synthetic),
     out,

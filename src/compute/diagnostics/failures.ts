@@ -7,7 +7,7 @@ export interface DiagnosisFailures {
   readonly kinds: readonly FindingKind[]
 }
 
-export function failuresOf({ audit, findings }: Diagnosis, failOn: readonly FindingKind[]): DiagnosisFailures {
+export function diagnosisFailures({ audit, findings }: Diagnosis, failOn: readonly FindingKind[]): DiagnosisFailures {
   return {
     told: audit.told.filter(({ agrees }) => agrees === false),
     kinds: failOn.filter(kind => findings.some(finding => finding.kind === kind))

@@ -35,7 +35,7 @@ export interface LoggedValues {
   readonly byStep: ReadonlyMap<number, number>
 }
 
-type Row = Readonly<Record<string, unknown>>
+type LoggedRow = Readonly<Record<string, unknown>>
 
 /** @throws Fault where the file is neither, or does not say which key or step is meant */
 export function readLoggedValues(bytes: Uint8Array, file: string, metric: LoggedMetric): LoggedValues {
@@ -68,11 +68,11 @@ function firstCharacter(bytes: Uint8Array): string {
   return Buffer.from(bytes.subarray(0, 64)).toString('utf8').trimStart().slice(0, 1)
 }
 
-function jsonRows(bytes: Uint8Array, file: string): Row[] {
+function jsonRows(bytes: Uint8Array, file: string): LoggedRow[] {
   return Buffer.from(bytes)
     .toString('utf8')
     .split('\n')
-    .flatMap((text, i): Row[] => {
+    .flatMap((text, i): LoggedRow[] => {
       if (text.trim() === '') return []
       const place = { file, line: i + 1 }
       let row: unknown
@@ -83,11 +83,11 @@ function jsonRows(bytes: Uint8Array, file: string): Row[] {
         throw fault('malformed', 'a line that is no JSON', 'one object a line', place, cause)
       }
       if (typeof row !== 'object' || row === null || Array.isArray(row)) throw fault('wrong row', 'no object', 'one object a line', place)
-      return [row as Row]
+      return [row as LoggedRow]
     })
 }
 
-function csvRows(bytes: Uint8Array, file: string): Row[] {
+function csvRows(bytes: Uint8Array, file: string): LoggedRow[] {
   const { head, rows } = readCsv(bytes, file)
   return rows.map(cells =>
     Object.fromEntries(cells.flatMap((cell, i) => (cell.trim() === '' || head[i] === '' ? [] : [[head[i], Number(cell)]])))

@@ -6,19 +6,19 @@ import { DIAGNOSTIC_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 type Critic = 'this' | 'against' | 'difference'
-type Stratum = 'all' | 'success' | 'failure'
+type RowOutcome = 'all' | 'success' | 'failure'
 
 /** One row: whose, of which trajectories, where, and its statistics by name. */
-interface TableRow {
+interface DiagnosticRow {
   readonly critic: Critic
-  readonly outcome: Stratum
+  readonly outcome: RowOutcome
   readonly place: number
   /** end that turns are counted from; null in the other tables */
   readonly from: 'start' | 'end' | null
   readonly estimates: Readonly<Record<string, Estimate | undefined>>
 }
 
-type Named = Readonly<Record<string, unknown>>
+type NamedValues = Readonly<Record<string, unknown>>
 
 const ERROR_STATISTICS: readonly (readonly [name: string, meaning: string])[] = [
   ['mean_value', 'mean value, in units of the return'],
@@ -54,7 +54,7 @@ const DECILE_STATISTICS: readonly (readonly [name: string, meaning: string])[] =
   ['auc_within_group', 'the same over pairs of one group alone']
 ]
 
-const KEYS: ReadonlyArray<CsvColumn<(row: TableRow) => CsvCell>> = [
+const KEYS: ReadonlyArray<CsvColumn<(row: DiagnosticRow) => CsvCell>> = [
   ['critic', 'string', 'this: the named snapshot; against: the other one; difference: this minus the other', r => r.critic],
   ['outcome', 'string', 'all, or the trajectories of one outcome', r => r.outcome]
 ]
@@ -62,15 +62,15 @@ const KEYS: ReadonlyArray<CsvColumn<(row: TableRow) => CsvCell>> = [
 function table(
   title: string,
   description: string,
-  place: CsvTable<(row: TableRow) => CsvCell>['columns'],
+  place: CsvTable<(row: DiagnosticRow) => CsvCell>['columns'],
   statistics: typeof ERROR_STATISTICS
 ) {
-  const columns = statistics.flatMap(([name, meaning]): CsvColumn<(row: TableRow) => CsvCell>[] => [
+  const columns = statistics.flatMap(([name, meaning]): CsvColumn<(row: DiagnosticRow) => CsvCell>[] => [
     [name, 'number?', `${meaning}; empty where undefined or refused`, r => r.estimates[name]?.value ?? null],
     [`${name}_low`, 'number?', `2.5 % of the resamples of ${name}; empty without an interval`, r => r.estimates[name]?.low ?? null],
     [`${name}_high`, 'number?', `97.5 % of the resamples of ${name}`, r => r.estimates[name]?.high ?? null]
   ])
-  const count: CsvColumn<(row: TableRow) => CsvCell> = [
+  const count: CsvColumn<(row: DiagnosticRow) => CsvCell> = [
     'n_trajectories',
     'integer',
     'trajectories of the row; of a difference, those of both',
@@ -106,8 +106,14 @@ const BY_DECILE = table(
 )
 
 /** The pooled statistics and those of each outcome, as far as both have them. */
-function strata(critic: Critic, quality: Named): readonly { readonly critic: Critic; readonly outcome: Stratum; readonly of: Named }[] {
-  const { success = null, failure = null } = quality['by_outcome'] as { readonly success?: Named | null; readonly failure?: Named | null }
+function strata(
+  critic: Critic,
+  quality: NamedValues
+): readonly { readonly critic: Critic; readonly outcome: RowOutcome; readonly of: NamedValues }[] {
+  const { success = null, failure = null } = quality['by_outcome'] as {
+    readonly success?: NamedValues | null
+    readonly failure?: NamedValues | null
+  }
   return [
     { critic, outcome: 'all', of: quality },
     ...(success === null ? [] : [{ critic, outcome: 'success', of: success } as const]),
@@ -121,13 +127,13 @@ function pick(critic: Critic, found: unknown): Estimate | undefined {
   return critic === 'difference' ? (found as Compared).difference : (found as Estimate)
 }
 
-function estimatesOf(critic: Critic, row: Named, statistics: typeof ERROR_STATISTICS): TableRow['estimates'] {
+function estimatesOf(critic: Critic, row: NamedValues, statistics: typeof ERROR_STATISTICS): DiagnosticRow['estimates'] {
   return Object.fromEntries(statistics.map(([name]) => [name, pick(critic, row[name])]))
 }
 
-function stepRow(row: Named): Named {
+function stepRow(row: NamedValues): NamedValues {
   const deciles = row['auc_by_decile'] as readonly unknown[] | undefined
-  const changes = row['changes'] as { readonly boundary: Named; readonly internal: Named } | undefined
+  const changes = row['changes'] as { readonly boundary: NamedValues; readonly internal: NamedValues } | undefined
   return {
     ...row,
     auc_first_decile: deciles?.[0],
@@ -141,18 +147,18 @@ function stepRow(row: Named): Named {
 
 /** Every row of the three tables. */
 export function diagnosticRows({ quality, against }: Diagnosis): {
-  readonly step: TableRow[]
-  readonly turn: TableRow[]
-  readonly decile: TableRow[]
+  readonly step: DiagnosticRow[]
+  readonly turn: DiagnosticRow[]
+  readonly decile: DiagnosticRow[]
 } {
   const sets = [
-    ...strata('this', quality as unknown as Named),
-    ...(against === null ? [] : strata('against', against.quality as unknown as Named)),
-    ...(against === null ? [] : strata('difference', against.comparison as unknown as Named))
+    ...strata('this', quality as unknown as NamedValues),
+    ...(against === null ? [] : strata('against', against.quality as unknown as NamedValues)),
+    ...(against === null ? [] : strata('difference', against.comparison as unknown as NamedValues))
   ]
-  const rows = { step: [] as TableRow[], turn: [] as TableRow[], decile: [] as TableRow[] }
+  const rows = { step: [] as DiagnosticRow[], turn: [] as DiagnosticRow[], decile: [] as DiagnosticRow[] }
   for (const { critic, outcome, of } of sets) {
-    for (const row of of['by_step'] as readonly Named[]) {
+    for (const row of of['by_step'] as readonly NamedValues[]) {
       rows.step.push({
         critic,
         outcome,
@@ -161,14 +167,14 @@ export function diagnosticRows({ quality, against }: Diagnosis): {
         estimates: estimatesOf(critic, stepRow(row), STEP_STATISTICS)
       })
     }
-    const turns = of['by_turn'] as Readonly<Record<'from_start' | 'from_end', readonly Named[]>>
+    const turns = of['by_turn'] as Readonly<Record<'from_start' | 'from_end', readonly NamedValues[]>>
     for (const from of ['start', 'end'] as const) {
       for (const row of turns[`from_${from}`]) {
         rows.turn.push({ critic, outcome, place: row['turn'] as number, from, estimates: estimatesOf(critic, row, TURN_STATISTICS) })
       }
     }
     const [auc, within] = [of['auc_by_decile'], of['auc_within_group']] as (readonly unknown[] | undefined)[]
-    for (const [i, row] of (of['by_decile'] as readonly Named[]).entries()) {
+    for (const [i, row] of (of['by_decile'] as readonly NamedValues[]).entries()) {
       const ranked = { ...row, auc: auc?.[i], auc_within_group: within?.[i] }
       rows.decile.push({ critic, outcome, place: i, from: null, estimates: estimatesOf(critic, ranked, DECILE_STATISTICS) })
     }

@@ -86,8 +86,8 @@ export function auditRows({ audit }: Pick<DiagnosedSet, 'audit'>): readonly Audi
 
 function ruleText({ rule, alternatives, nearest_rule: nearest, departs_at: departs }: DiagnosedSet['audit']): string | null {
   if (rule !== null) {
-    const others = alternatives.length === 0 ? '' : `; ${alternatives.join(', ')} fit as well`
-    return `${rule}: they ${RULES[rule]}${others}`
+    if (alternatives.length > 0) return `${NOT_IDENTIFIABLE}: ${[rule, ...alternatives].join(', ')} fit alike`
+    return `${rule}: they ${RULES[rule]}`
   }
   if (nearest === null) return null
   return `none of the known rules; nearest ${nearest}${departs === null ? '' : `, which it leaves at ${placeText(departs)}`}`
@@ -148,7 +148,7 @@ export function estimateAt(
 ): { readonly estimate: Estimate | null; readonly reason: string | null } {
   const found = at(quality, path) as Estimate | undefined
   const reason = quality.undefined_reasons[`/${path.join('/')}/value`] ?? null
-  return { estimate: found?.value == null ? null : found, reason: found === undefined ? 'not given' : reason }
+  return { estimate: found?.value == null ? null : found, reason: found === undefined ? 'not given' : (reason?.split(';')[0] ?? null) }
 }
 
 /** Null where one of the two lacks it. */

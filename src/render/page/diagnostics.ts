@@ -3,7 +3,7 @@
  * the critic with its intervals, then the figures. Text of the inputs (names, uids, keys) is shown and has no effect.
  */
 import type { DiagnosedSet, Diagnosis, PlacedFinding } from '../../compute/diagnostics/contract.js'
-import { failuresOf } from '../../compute/diagnostics/failures.js'
+import { diagnosisFailures } from '../../compute/diagnostics/failures.js'
 import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
@@ -71,7 +71,7 @@ function contents(shown: readonly Section[]): string {
 
 /** Told values that differ: the command fails because of them. */
 function failureText(diagnosis: Diagnosis): string | null {
-  const { told } = failuresOf(diagnosis, [])
+  const { told } = diagnosisFailures(diagnosis, [])
   if (told.length === 0) return null
   const names = told.map(({ name }) => name.replaceAll('_', ' ')).join(', ')
   return `What was told differs from what the numbers show: ${names}.`

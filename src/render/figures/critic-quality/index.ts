@@ -17,18 +17,18 @@ const NAME = 'critic-quality'
 const TITLE = 'How good the critic is'
 const PLOT_HEIGHT = 96
 
-type Errors = 'explained_variance' | 'mse' | 'mean_value' | 'mean_return' | 'bias'
-type ErrorRow = Readonly<Record<Errors, Estimate>>
+type DrawnError = 'explained_variance' | 'mse' | 'mean_value' | 'mean_return' | 'bias'
+type ErrorRow = Readonly<Record<DrawnError, Estimate>>
 
 /** One set of trajectories that is drawn: all of a critic, or those of one outcome. */
-interface Stratum {
+interface DrawnStratum {
   readonly label: string
   readonly look: Look
   readonly by_decile: readonly ErrorRow[]
   readonly by_step: readonly (ErrorRow & { readonly step: number })[]
 }
 
-function strataOf(quality: Quality, name: string, look: Look, isOther: boolean): Stratum[] {
+function strataOf(quality: Quality, name: string, look: Look, isOther: boolean): DrawnStratum[] {
   if (quality.sampling !== 'stratified by outcome') return [{ label: name, look, by_decile: quality.by_decile, by_step: quality.by_step }]
   return (['success', 'failure'] as const).flatMap(outcome => {
     const of = quality.by_outcome[outcome]
@@ -63,7 +63,7 @@ export function qualityPanels(
   const other = against?.quality ?? null
   const [own, against_] = against === null ? ['all trajectories', ''] : [source.name, against.source.name]
   const strata = [...strataOf(quality, own, LOOKS.own, false), ...(other === null ? [] : strataOf(other, against_, LOOKS.against, true))]
-  const byDecile = (field: Errors): BandSeries[] =>
+  const byDecile = (field: DrawnError): BandSeries[] =>
     strata.map(({ label, look, by_decile: rows }) =>
       bandSeries(
         label,
@@ -71,7 +71,7 @@ export function qualityPanels(
         rows.map((row, d) => [middle(d), row[field]])
       )
     )
-  const bySteps = (fields: readonly (readonly [field: Errors, suffix: string, dash: boolean])[]): BandSeries[] =>
+  const bySteps = (fields: readonly (readonly [field: DrawnError, suffix: string, dash: boolean])[]): BandSeries[] =>
     fields.flatMap(([field, suffix, dash]) =>
       strata.map(({ label, look, by_step: rows }) =>
         bandSeries(
@@ -108,7 +108,8 @@ export function qualityPanels(
   )
   const aucSeries = other === null && isDrawn(within) ? [...auc, within] : auc
   const reason = (pointer: string): string => shortReason(quality.undefined_reasons[pointer])
-  const deciles = (field: Errors): string => (stratified ? 'undefined within each outcome' : reason(`/by_decile/0/${field}/value`))
+  const inOutcome = stratified ? `/by_outcome/${quality.by_outcome.success === null ? 'failure' : 'success'}` : ''
+  const deciles = (field: DrawnError): string => reason(`${inOutcome}/by_decile/0/${field}/value`)
   const panels: BandPanel[] = [
     {
       label: '(a)',
