@@ -115,7 +115,7 @@ function drawMask(random: Random, plan: DumpPlan, trailing: boolean): Uint8Array
 }
 
 function drawSample(random: Random, plan: DumpPlan, i: number): Draft {
-  const truncated = random.chance(plan.truncated)
+  const truncated = random.chance(plan.truncated) && i > 0
   const mask = drawMask(random, plan, random.chance(plan.trailing) || (plan.trailing > 0 && i === 0))
   const success = random.chance(0.5) || i === 0
   const score = truncated ? 0 : plan.binaryScore ? Number(success) : Math.fround(random.normal() + (success ? 1 : -1))

@@ -2,7 +2,7 @@
 import { auditEstimator, type EstimatorAudit } from './estimator/decide.js'
 import type { EstimatorRecord } from './estimator/record.js'
 import type { LambdaAdvantages } from './estimator/whitening.js'
-import type { Finding } from './faults/finding.js'
+import type { DiagnosticFinding } from './faults/finding.js'
 import { findingsOf } from './faults/index.js'
 
 /** What a user or a study says of the run; null or left out: not told. */
@@ -24,7 +24,7 @@ export interface ToldValue {
 
 export interface EstimatorDiagnosis {
   readonly audit: EstimatorAudit & { readonly told: readonly ToldValue[] }
-  readonly findings: readonly Finding[]
+  readonly findings: readonly DiagnosticFinding[]
 }
 
 /** A recovered number is good to this; an adaptive alpha to two digits. */

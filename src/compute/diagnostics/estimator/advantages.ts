@@ -4,31 +4,38 @@
  * `A[t] = delta[t] / sigma + gamma lambda_A A[t+1] + constant` holds, with one sigma and constant in each group that was whitened.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import { type Form, Rows } from './form.js'
+import { type Form, RelationRows } from './form.js'
 import { insideTransitions, ROUNDINGS } from './inside.js'
 import { SINGLE } from './precision.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
-/** A sample is cut into eighths by position, to see groups inside it: halves and quarters end where eighths end. */
-export const SEGMENTS = 8
+/**
+ * A sample is cut by position, to see groups inside it: halves and quarters end where eighths end. A short one is cut into
+ * quarters, which have more rows.
+ */
+const SEGMENTS = 8
+const SHORT_SEGMENTS = 4
+const SHORT = 128
 
 /** Columns: V[t+1], V[t], A[t+1], 1, r[t], -kl[t]; y = A[t]. */
 export interface AdvantageForms {
   readonly total: Form | null
-  /** the eighths, where the sample as a whole does not follow one relation or is short */
+  /** eighths or quarters, where the sample as a whole does not follow one relation or is short */
   readonly segments: readonly (Form | null)[] | null
   /** with V[t+2], V[t+1] in place of V[t+1], V[t], and with V[t], V[t-1]: values off by one */
   readonly late: Form | null
   readonly early: Form | null
 }
 
-function rowsOf(view: View, values: SampleNumbers, advantages: SampleNumbers, inside: readonly number[], shift: number): Rows {
-  const rows = new Rows(6, inside.length)
+function rowsOf(view: AuditView, values: SampleNumbers, advantages: SampleNumbers, inside: readonly number[], shift: number): RelationRows {
+  const rows = new RelationRows(6, inside.length)
   const { rewards, kl } = view
   const data = rows.data
   for (const k of inside) {
     const i = view.at[k]
-    if (i + shift < 0 || i + 1 + shift >= view.length) continue
+    // a value beside the turn may belong to a masked token
+    if (shift > 0 && view.positions[k + 2] !== view.positions[k] + 2) continue
+    if (shift < 0 && view.positions[k - 1] !== view.positions[k] - 1) continue
     const o = rows.offset
     data[o] = advantages[i]
     data[o + 1] = values[i + 1 + shift]
@@ -42,13 +49,14 @@ function rowsOf(view: View, values: SampleNumbers, advantages: SampleNumbers, in
   return rows
 }
 
-/** Rows beside a cut would join two groups: the last ones of each eighth are left out. */
-function segmentForms(view: View, rows: Rows): (Form | null)[] {
+/** Rows beside a cut would join two groups, and trainers round it down or up: rows that touch it are left out. */
+function segmentForms(view: AuditView, rows: RelationRows): (Form | null)[] {
   const T = view.positions.length === 0 ? 1 : view.whole ? view.length : view.positions[view.positions.length - 1] + 1
   const beside = Math.max(1, Math.min(3, Math.floor(T / 64)))
-  return Array.from({ length: SEGMENTS }, (_, segment) => {
-    const from = (segment * T) / SEGMENTS
-    const to = ((segment + 1) * T) / SEGMENTS
+  const parts = T < SHORT ? SHORT_SEGMENTS : SEGMENTS
+  return Array.from({ length: parts }, (_, segment) => {
+    const from = Math.ceil((segment * T) / parts)
+    const to = Math.floor(((segment + 1) * T) / parts)
     return rows.form(row => {
       const t = rows.token(row)
       return t >= from + beside - 1 && t + beside < to
@@ -56,7 +64,7 @@ function segmentForms(view: View, rows: Rows): (Form | null)[] {
   })
 }
 
-export function advantageForms(view: View, scale: number): AdvantageForms {
+export function advantageForms(view: AuditView, scale: number): AdvantageForms {
   const { values, advantages } = view
   if (values === null || advantages === null || !view.whole) return { total: null, segments: null, late: null, early: null }
   const inside = insideTransitions(view)

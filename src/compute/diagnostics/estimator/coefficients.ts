@@ -5,8 +5,8 @@ import { errorOf, type Relation, tolerance } from './relation.js'
 /** A number is stated where four standard errors are below this. */
 const STATED_WITHIN = 1e-3
 
-/** What twice the log likelihood has to lose with values off by one, beside a coarse type. */
-const RIVAL_LOSS = 50
+/** How much larger the residual has to be with values off by one, beside a coarse type. */
+const RIVAL_LARGER = 1.1
 
 export interface Coefficients {
   readonly gamma: number | null
@@ -62,10 +62,10 @@ export function coefficientsOf(relation: Relation, records: readonly EstimatorRe
   const hidden = Math.max(...relation.samples.map(s => tolerance(relation.rounding(s.record))))
   return {
     gamma: isStated(gammaError) ? gamma : null,
-    lambda: isStated(lambdaError) ? lambda : null,
+    // without a discount there is no share of it
+    lambda: isStated(gammaError) && isStated(lambdaError) ? lambda : null,
     beta: betaOf(relation, records),
     valuesMatter:
-      Math.abs(a) > 5 * valueError &&
-      (relation.rival === null ? added > 2 * hidden : relation.rows * ((relation.rival / relation.noise) ** 2 - 1) > RIVAL_LOSS)
+      Math.abs(a) > 5 * valueError && (relation.rival === null ? added > 2 * hidden : relation.rival > RIVAL_LARGER * relation.noise)
   }
 }

@@ -2,10 +2,11 @@
 import { type Coefficients, coefficientsOf } from './coefficients.js'
 import { finalRewardPlace, type FinalRewardPlace, type Tail, tailsOf } from './final-reward.js'
 import { type FoundRule, findRule, type RulePlace } from './find-rule.js'
+import { refineByAdvantages } from './refine-rule.js'
 import type { EstimatorRecord } from './record.js'
 import { findRelation, type Relation } from './relation.js'
 import type { RuleName } from './rules/rule.js'
-import { type AdvantageAudit, auditAdvantages, type LambdaAdvantages, type Whitening } from './whitening.js'
+import { type AdvantageAudit, auditAdvantages, type LambdaAdvantages, NO_ADVANTAGES, type Whitening } from './whitening.js'
 
 export const IDENTIFIED = [
   'rule',
@@ -24,6 +25,7 @@ export interface EstimatorAudit {
   readonly rule: RuleName | null
   /** others that fit as well */
   readonly alternatives: readonly RuleName[]
+  /** as the returns tell it: null where lambda of the returns is 1 */
   readonly value_alignment: 'pre-action' | 'shifted by one' | null
   readonly gamma: number | null
   readonly lambda_returns: number | null
@@ -54,7 +56,6 @@ export interface Evidence {
 
 const NO_COEFFICIENTS: Coefficients = { gamma: null, lambda: null, beta: null, valuesMatter: false }
 const NO_RULE: FoundRule = { rule: null, form: 0, alternatives: [], nearest: null, departure: null, gaps: 0 }
-const NO_ADVANTAGES: AdvantageAudit = { whitening: null, lambda: null, groups: [], shift: 'pre-action', follows: false }
 
 /** A relation that fewer samples follow is none. */
 const MOST = 0.5
@@ -67,9 +68,10 @@ function evidenceOf(records: readonly EstimatorRecord[]): Evidence {
   }
   const coefficients = coefficientsOf(relation, records)
   // values of another sample follow a gap too: no rule can be held against them
-  const found = relation.foreign ? NO_RULE : findRule(records, relation)
+  const advantages = advantagesOf(records, relation, coefficients)
+  const found = relation.foreign ? NO_RULE : refineByAdvantages(findRule(records, relation), records, relation, coefficients, advantages)
   const tails = relation.foreign ? [] : tailsOf(records, relation, found)
-  return { records, relation, follows, coefficients, found, tails, advantages: advantagesOf(records, relation, coefficients) }
+  return { records, relation, follows, coefficients, found, tails, advantages }
 }
 
 function advantagesOf(records: readonly EstimatorRecord[], relation: Relation, { gamma, valuesMatter }: Coefficients): AdvantageAudit {
@@ -80,10 +82,10 @@ function advantagesOf(records: readonly EstimatorRecord[], relation: Relation, {
   return auditAdvantages(records, known, valuesMatter ? 'pre-action' : null)
 }
 
-function alignmentOf({ relation, coefficients, advantages }: Evidence): EstimatorAudit['value_alignment'] {
+/** What the returns tell. Where they hold no value, advantages may still show values off by one: a finding says so. */
+function alignmentOf({ relation, coefficients }: Evidence): EstimatorAudit['value_alignment'] {
   if (relation === null || relation.foreign) return null
   if (relation.name === 'values one later' || relation.name === 'values one earlier') return 'shifted by one'
-  if (advantages.follows && advantages.shift !== 'pre-action') return 'shifted by one'
   return coefficients.valuesMatter ? 'pre-action' : null
 }
 
@@ -100,8 +102,11 @@ function largestResidual({ relation }: Evidence): { readonly residual: number | 
 
 function firstDeparture({ relation, found }: Evidence): RulePlace | null {
   if (found.departure !== null) return found.departure
-  const first = relation?.samples.find(s => !s.fits)
-  return first === undefined ? null : { sample: first.record.index, token: first.form.at }
+  for (const { record, form, fits } of relation?.samples ?? []) {
+    const outlier = form === record.returns.trimmed ? record.returns.outlier : null
+    if (outlier !== null || !fits) return { sample: record.index, token: outlier ?? form.at }
+  }
+  return null
 }
 
 export function auditEstimator(records: readonly EstimatorRecord[]): { readonly audit: EstimatorAudit; readonly evidence: Evidence } {
@@ -116,7 +121,7 @@ export function auditEstimator(records: readonly EstimatorRecord[]): { readonly 
     lambda_advantages: advantages.lambda,
     kl_coefficient: coefficients.beta,
     whitening: advantages.whitening,
-    final_reward: finalRewardPlace(tails, found)
+    final_reward: finalRewardPlace(tails, found, evidence.relation?.beta ?? 0)
   }
   const unknown = IDENTIFIED.filter(name => {
     // a rule that none of the known ones is was told apart from them all

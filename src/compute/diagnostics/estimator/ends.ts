@@ -3,10 +3,10 @@
  * few of them, so its record carries their numbers, and the coefficients may be known later.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
 /** Gaps of one sample that its record carries. */
-export const GAPS_KEPT = 64
+export const GAPS_KEPT = 16
 
 /** Numbers at one token; null where the dump has none (masked tokens of a trace, tokens behind the end). */
 export interface TokenNumbers {
@@ -15,6 +15,7 @@ export interface TokenNumbers {
   readonly ret: number
   readonly reward: number | null
   readonly kl: number | null
+  readonly advantage: number | null
 }
 
 /** A masked token and the one behind it, null at the end of the response. */
@@ -24,6 +25,17 @@ export interface MaskedPair {
   /** the one behind is trainable */
   readonly closes: boolean
 }
+
+/** Masked tokens of one gap whose stored returns are all 0, so that those which a rule gave have to be made again. */
+export interface MaskedChain {
+  readonly values: readonly number[]
+  readonly rewards: readonly number[] | null
+  readonly kl: readonly number[] | null
+}
+
+/** Masked tokens of a chain that a record carries, and chains of a sample. */
+const CHAIN_KEPT = 256
+const CHAINS_KEPT = 4
 
 /** A trainable token and what follows it. */
 export interface Transition {
@@ -37,6 +49,7 @@ export interface Transition {
   readonly second: TokenNumbers | null
   /** of the masked tokens behind it the first and the last two */
   readonly pairs: readonly MaskedPair[]
+  readonly chain: MaskedChain | null
   /** the next trainable token, and values beside it; null behind the last one */
   readonly trainable: TokenNumbers | null
   readonly valueBefore: number | null
@@ -61,18 +74,24 @@ export interface Ends {
   readonly firstReturn: number | null
 }
 
-function numbersAt(view: View, values: SampleNumbers, returns: SampleNumbers, i: number, token: number): TokenNumbers | null {
-  if (i < 0 || i >= view.length) return null
+function finiteAt(array: SampleNumbers | null, i: number): number | null {
+  return array !== null && Number.isFinite(array[i]) ? array[i] : null
+}
+
+function numbersAt(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, token: number): TokenNumbers | null {
+  // a masked token may hold anything
+  if (i < 0 || i >= view.length || !Number.isFinite(values[i] + returns[i])) return null
   return {
     token,
     value: values[i],
     ret: returns[i],
-    reward: view.rewards === null ? null : view.rewards[i],
-    kl: view.kl === null ? null : view.kl[i]
+    reward: finiteAt(view.rewards, i),
+    kl: finiteAt(view.kl, i),
+    advantage: finiteAt(view.advantages, i)
   }
 }
 
-function maskedPairs(view: View, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedPair[] {
+function maskedPairs(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedPair[] {
   if (!view.whole) return []
   const at = [...new Set([i + 1, j - 2, j - 1])].filter(m => m > i && m < j)
   return at.flatMap(m => {
@@ -82,7 +101,16 @@ function maskedPairs(view: View, values: SampleNumbers, returns: SampleNumbers, 
   })
 }
 
-function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers, k: number): Transition | null {
+function chainOf(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedChain | null {
+  if (!view.whole || j - i < 2 || j - i - 1 > CHAIN_KEPT) return null
+  for (let m = i + 1; m < j; m++) if (returns[m] !== 0 || !Number.isFinite(values[m])) return null
+  const cut = (array: SampleNumbers): number[] => Array.from(array.subarray(i + 1, j))
+  const all = [view.rewards, view.kl].every(array => array === null || array.subarray(i + 1, j).every(Number.isFinite))
+  if (!all) return null
+  return { values: cut(values), rewards: view.rewards === null ? null : cut(view.rewards), kl: view.kl === null ? null : cut(view.kl) }
+}
+
+function transitionAt(view: AuditView, values: SampleNumbers, returns: SampleNumbers, k: number, chained: boolean): Transition | null {
   const n = view.positions.length
   if (k < 0 || k >= n) return null
   const i = view.at[k]
@@ -94,7 +122,8 @@ function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers,
   const known = view.whole || contiguous
   const second = view.whole || (contiguous && view.positions[k + 2] === t + 2)
   const j = last ? -1 : view.at[k + 1]
-  const beside = (at: number): number | null => (view.whole && j >= 0 && at < view.length ? values[at] : null)
+  const beside = (at: number): number | null =>
+    view.whole && j >= 0 && at < view.length && Number.isFinite(values[at]) ? values[at] : null
   return {
     here,
     previous: view.whole || view.positions[k - 1] === t - 1 ? numbersAt(view, values, returns, i - 1, t - 1) : null,
@@ -102,6 +131,7 @@ function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers,
     next: known ? numbersAt(view, values, returns, i + 1, t + 1) : null,
     second: second ? numbersAt(view, values, returns, i + 2, t + 2) : null,
     pairs: maskedPairs(view, values, returns, i, last ? view.length : j),
+    chain: chained && !last ? chainOf(view, values, returns, i, j) : null,
     trainable: last ? null : numbersAt(view, values, returns, j, view.positions[k + 1]),
     valueBefore: beside(j - 1),
     valueBehind: beside(j + 1)
@@ -109,7 +139,7 @@ function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers,
 }
 
 function maskedCounts(
-  view: View,
+  view: AuditView,
   values: SampleNumbers,
   returns: SampleNumbers
 ): Pick<Ends, 'masked' | 'maskedReturns' | 'maskedValues' | 'trailingRewards'> {
@@ -132,7 +162,7 @@ function maskedCounts(
   return { masked, maskedReturns, maskedValues, trailingRewards }
 }
 
-export function endsOf(view: View): Ends | null {
+export function endsOf(view: AuditView): Ends | null {
   const { values, returns, positions } = view
   const n = positions.length
   if (values === null || returns === null || n === 0) return null
@@ -141,18 +171,18 @@ export function endsOf(view: View): Ends | null {
   for (let k = 0; k + 1 < n; k++) {
     if (positions[k + 1] === positions[k] + 1) continue
     gapCount += 1
-    const gap = gaps.length < GAPS_KEPT ? transitionAt(view, values, returns, k) : null
+    const gap = gaps.length < GAPS_KEPT ? transitionAt(view, values, returns, k, gaps.length < CHAINS_KEPT) : null
     if (gap !== null) gaps.push(gap)
   }
-  const last = transitionAt(view, values, returns, n - 1)
+  const last = transitionAt(view, values, returns, n - 1, false)
   return {
     gaps,
     gapCount,
-    beforeLast: transitionAt(view, values, returns, n - 2),
+    beforeLast: transitionAt(view, values, returns, n - 2, false),
     last,
     end: last !== null && last.masked > 0 ? numbersAt(view, values, returns, view.length - 1, view.length - 1) : null,
     ...maskedCounts(view, values, returns),
-    firstValue: values[view.at[0]],
-    firstReturn: returns[view.at[0]]
+    firstValue: finiteAt(values, view.at[0]),
+    firstReturn: finiteAt(returns, view.at[0])
   }
 }

@@ -77,16 +77,16 @@ function placeByRewards(tail: Tail): FinalRewardPlace | null {
   const { last, record } = tail
   const end = record.ends?.end ?? null
   if (last.here.reward === null || end?.reward === null || end === null) return null
-  const score = record.score
-  if (score !== null) {
-    if (Math.abs(score) <= tail.allowed) return null
-    return Math.abs(last.here.reward - score) < Math.abs(end.reward - score) ? 'last trainable token' : 'last token'
-  }
-  if (Math.abs(last.here.reward) > 10 * Math.abs(end.reward)) return 'last trainable token'
-  return Math.abs(end.reward) > 10 * Math.abs(last.here.reward) ? 'last token' : null
+  // distance of each from the score, or from no reward: KL beside it is small
+  const score = record.score ?? 0
+  const [atLast, atEnd] = [Math.abs(last.here.reward - score), Math.abs(end.reward - score)]
+  if (record.score !== null && Math.abs(score) <= tail.allowed) return null
+  const [near, far] = record.score === null ? [atEnd, atLast] : [atLast, atEnd]
+  if (near < 0.1 * far) return 'last trainable token'
+  return far < 0.1 * near ? 'last token' : null
 }
 
-function placeByReturns(tail: Tail, scored: boolean, every: boolean): FinalRewardPlace | null {
+function placeByReturns(tail: Tail, scored: boolean, every: boolean, beta: number): FinalRewardPlace | null {
   const score = scored ? tail.record.score : null
   if (score !== null) {
     if (Math.abs(score) <= tail.allowed) return null
@@ -94,25 +94,27 @@ function placeByReturns(tail: Tail, scored: boolean, every: boolean): FinalRewar
     return Math.abs(tail.used) <= tail.allowed ? 'last token' : null
   }
   if (Math.abs(tail.used) > tail.allowed) return 'last trainable token'
-  return every ? 'last token' : null
+  // a reward that the last return does not hold, and the end does
+  return Math.abs(endReward(tail.record, every, beta) ?? 0) > tail.allowed ? 'last token' : null
 }
 
 /** Where the final reward sits, as the samples say that end in masked tokens; null where none tells or they differ. */
-export function finalRewardPlace(tails: readonly Tail[], found: FoundRule): FinalRewardPlace | null {
+export function finalRewardPlace(tails: readonly Tail[], found: FoundRule, beta: number): FinalRewardPlace | null {
   const scored = scoreIsReward(tails) !== false
   const every = found.rule?.name === 'every-token' || found.rule?.name === 'zeroed-values'
   const places = new Set<FinalRewardPlace>()
   for (const tail of tails) {
     if (tail.trailing === 0) continue
-    const place = tail.record.has.rewards ? placeByRewards(tail) : placeByReturns(tail, scored, every)
+    const place = tail.record.has.rewards ? placeByRewards(tail) : placeByReturns(tail, scored, every, beta)
     if (place !== null) places.add(place)
   }
   return places.size === 1 ? [...places][0] : null
 }
 
-/** Reward of the last token of a response that ends masked, as stored or as its return shows it. */
-export function endReward(record: EstimatorRecord, beta: number): number | null {
+/** Reward of the last token of a response that ends masked, as stored or, where masked tokens count, as its return shows it. */
+export function endReward(record: EstimatorRecord, every: boolean, beta: number): number | null {
   const end = record.ends?.end ?? null
   if (end === null) return null
-  return record.has.rewards ? end.reward : end.ret - rewardAt({ reward: null, kl: end.kl }, beta)
+  if (record.has.rewards) return end.reward
+  return !every ? null : end.ret - rewardAt({ reward: null, kl: end.kl }, beta)
 }

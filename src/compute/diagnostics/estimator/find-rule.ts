@@ -152,7 +152,10 @@ export function findRule(records: readonly EstimatorRecord[], relation: Relation
     }
   }
   const tested = judged.filter(j => j.tested > 0)
-  const nearest = tested.length === 0 ? null : tested.reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
+  // masked tokens may agree with a rule where rewards of turns are not stated
+  const likely = tested.filter(j => storedAgrees(j.rule, rows, c) === true)
+  const candidates = likely.length > 0 ? likely : tested
+  const nearest = candidates.length === 0 ? null : candidates.reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
   const miss = nearest?.misses[0]
   return {
     rule: null,

@@ -21,8 +21,11 @@ export interface Form {
   readonly at: number
 }
 
+/** Squares of larger numbers may leave the double range once they are summed. */
+const LARGEST = 1e140
+
 /** Rows of a relation while a sample is read: y and k columns for each token. */
-export class Rows {
+export class RelationRows {
   readonly k: number
   #data: Float64Array
   #tokens: Int32Array
@@ -43,18 +46,25 @@ export class Rows {
     return this.count * (this.k + 1)
   }
 
-  /** Keeps the row that was filled in; one with a number that is not finite is dropped. */
+  /** Keeps the row that was filled in; one with a number that is not finite, or whose square may not be, is dropped. */
   commit(token: number): void {
     const from = this.offset
     let sum = 0
-    for (let i = from; i <= from + this.k; i++) sum += this.#data[i]
-    if (!Number.isFinite(sum)) return
+    for (let i = from; i <= from + this.k; i++) sum += Math.abs(this.#data[i])
+    if (!(sum < LARGEST)) return
     this.#tokens[this.count] = token
     this.count += 1
   }
 
   token(row: number): number {
     return this.#tokens[row]
+  }
+
+  residual(row: number, x: readonly number[]): number {
+    const from = row * (this.k + 1)
+    let e = this.#data[from]
+    for (let i = 0; i < this.k; i++) e -= x[i] * this.#data[from + 1 + i]
+    return e
   }
 
   /** The form of all rows, or of those that a filter keeps; null where there is none. */
@@ -88,8 +98,7 @@ export class Rows {
     for (let row = 0; row < count; row++) {
       if (keep !== null && !keep(row)) continue
       const from = row * (k + 1)
-      let e = data[from]
-      for (let i = 0; i < k; i++) e -= own[i] * data[from + 1 + i]
+      const e = this.residual(row, own)
       s += e * e
       for (let i = 0; i < k; i++) gradient[i] += e * data[from + 1 + i]
       if (Math.abs(e) > max) {

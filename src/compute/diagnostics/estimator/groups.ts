@@ -6,6 +6,8 @@ import { applied, type Form, type AffineMap, normalOf, squares } from './form.js
 import { packed, solveNormal } from './linear.js'
 
 export interface Member {
+  /** of the sample */
+  readonly index: number
   readonly form: Form
   /** trainable tokens of the sample: the L of an adaptive lambda */
   readonly length: number
@@ -23,6 +25,13 @@ export interface Known {
 
 export type LambdaModel = 'fixed' | 'adaptive'
 
+/** A[t] = slope delta[t] + shared A[t+1] + constant, in one sample. */
+export interface AdvantageRelation {
+  readonly slope: number
+  readonly constant: number
+  readonly shared: number
+}
+
 export interface GroupFit {
   readonly model: LambdaModel
   /** gamma lambda, or gamma / alpha */
@@ -34,6 +43,9 @@ export interface GroupFit {
     { readonly slope: number; readonly constant: number; readonly slopeError: number; readonly constantError: number }
   >
   readonly fits: readonly boolean[]
+  readonly members: readonly Member[]
+  /** of each member */
+  readonly relations: readonly AdvantageRelation[]
   /** root mean square over tolerance, of all members */
   readonly excess: number
 }
@@ -96,6 +108,12 @@ export function fitGroups(members: readonly Member[], known: Known, model: Lambd
     return { ...part, x: units.map(unit => product(unit, part.inverse, side)) }
   })
   const byName = new Map(solved.map(s => [s.name, s.x]))
+  const relations = members.map(({ group, length }): AdvantageRelation => {
+    const [slope, constant, over] = byName.get(group) ?? []
+    return model === 'fixed'
+      ? { slope, constant, shared }
+      : { slope, constant: constant + over / length, shared: known.gamma - shared / length }
+  })
   let [sum, rows, weighted] = [0, 0, 0]
   const fits = members.map(member => {
     const x = byName.get(member.group) ?? []
@@ -124,6 +142,8 @@ export function fitGroups(members: readonly Member[], known: Known, model: Lambd
       ])
     ),
     fits,
+    members,
+    relations,
     excess: Math.sqrt(sum / Math.max(1, rows))
   }
 }

@@ -7,8 +7,8 @@ import { type AdvantageForms, advantageForms } from './advantages.js'
 import { type Ends, endsOf } from './ends.js'
 import { insideTransitions, type NeighbourValues, type ReturnForms, returnForms } from './inside.js'
 import { largest, type ValueSpreads, valueSpreads } from './spreads.js'
-import { type Precision, precisionOf } from './precision.js'
-import type { View } from './view.js'
+import { type Precision, precisionOf, SINGLE } from './precision.js'
+import type { AuditView } from './view.js'
 
 export interface EstimatorRecord {
   readonly index: number
@@ -39,7 +39,7 @@ export interface EstimatorRecord {
   readonly spreads: ValueSpreads | null
 }
 
-function rewardOnKl(view: View): EstimatorRecord['rewardOnKl'] {
+function rewardOnKl(view: AuditView): EstimatorRecord['rewardOnKl'] {
   const { rewards, kl } = view
   if (rewards === null || kl === null) return null
   let [rk, kk, rr] = [0, 0, 0]
@@ -49,13 +49,14 @@ function rewardOnKl(view: View): EstimatorRecord['rewardOnKl'] {
     kk += kl[i] ** 2
     rr += rewards[i] ** 2
   }
-  return [rk, kk, rr]
+  return [rk, kk, rr].every(Number.isFinite) ? [rk, kk, rr] : null
 }
 
-export function estimatorRecord(view: View, neighbours: NeighbourValues): EstimatorRecord {
+export function estimatorRecord(view: AuditView, neighbours: NeighbourValues): EstimatorRecord {
   const { values, returns, advantages, rewards, kl } = view
   const fields: SampleFields = view.fields
   const scale = largest(view, values) + largest(view, returns) + largest(view, rewards)
+  const precision = { values: precisionOf(values), returns: precisionOf(returns), advantages: precisionOf(advantages) }
   const advantageScale = largest(view, advantages)
   return {
     index: view.index,
@@ -75,8 +76,8 @@ export function estimatorRecord(view: View, neighbours: NeighbourValues): Estima
     },
     scale,
     advantageScale,
-    precision: { values: precisionOf(values), returns: precisionOf(returns), advantages: precisionOf(advantages) },
-    returns: returnForms(view, scale, neighbours),
+    precision,
+    returns: returnForms(view, scale, precision.returns.relative > 2 * SINGLE || precision.returns.absolute > 0, neighbours),
     advantages: advantageForms(view, scale + advantageScale),
     rewardOnKl: rewardOnKl(view),
     ends: endsOf(view),

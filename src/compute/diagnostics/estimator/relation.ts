@@ -3,7 +3,7 @@
  * are those that all samples share; a sample follows the relation where its residual under them is rounding.
  */
 import { applied, type Form, fitShared, type AffineMap, squares, type Weighted } from './form.js'
-import { type Solution, varianceAlong } from './linear.js'
+import { packed, type Solution, varianceAlong } from './linear.js'
 import { SINGLE } from './precision.js'
 import type { EstimatorRecord } from './record.js'
 
@@ -19,13 +19,15 @@ export type RelationName =
 /** Root mean square of a residual that is rounding, in roundings. */
 const RMS_ROUNDINGS = 8
 /** Fewer rows in all say nothing. */
-const FEWEST_ROWS = 6
+const FEWEST_ROWS = 12
 
 interface Hypothesis {
   readonly name: RelationName
   readonly form: (record: EstimatorRecord) => Form | null
   /** parameters: of the values, of the next return, of -kl */
   readonly map: AffineMap
+  /** columns of which one must not be 0 throughout: without them it is the plain relation */
+  readonly needs: readonly number[]
 }
 
 const PLAIN: AffineMap = {
@@ -60,13 +62,15 @@ const FOREIGN: AffineMap = {
 }
 
 const HYPOTHESES: readonly Hypothesis[] = [
-  { name: 'pre-action', form: r => r.returns.plain, map: PLAIN },
-  { name: 'values one later', form: r => r.returns.wide, map: wide(2, 0) },
-  { name: 'values one earlier', form: r => r.returns.wide, map: wide(0, 0) },
-  { name: 'rewards one later', form: r => r.returns.wide, map: wide(1, 1) },
-  { name: 'rewards one earlier', form: r => r.returns.wide, map: wide(1, 2) },
-  { name: 'values of the sample before', form: r => r.returns.before, map: FOREIGN },
-  { name: 'values of the sample behind', form: r => r.returns.behind, map: FOREIGN }
+  { name: 'pre-action', form: r => r.returns.plain, map: PLAIN, needs: [] },
+  { name: 'values one later', form: r => r.returns.wide, map: wide(2, 0), needs: [2] },
+  { name: 'values one earlier', form: r => r.returns.wide, map: wide(0, 0), needs: [0] },
+  { name: 'rewards one later', form: r => r.returns.wide, map: wide(1, 1), needs: [5, 8] },
+  { name: 'rewards one earlier', form: r => r.returns.wide, map: wide(1, 2), needs: [6, 9] },
+  { name: 'values of the sample before', form: r => r.returns.before, map: FOREIGN, needs: [0] },
+  { name: 'values of the sample behind', form: r => r.returns.behind, map: FOREIGN, needs: [0] },
+  // the plain one again, where tokens hold rewards that the dump does not state
+  { name: 'pre-action', form: r => r.returns.trimmed ?? r.returns.plain, map: PLAIN, needs: [] }
 ]
 
 export interface JudgedSample {
@@ -125,6 +129,8 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
   }
   const rows = all.reduce((sum, { weighted }) => sum + weighted.form.n, 0)
   if (rows < FEWEST_ROWS) return null
+  const { needs } = hypothesis
+  if (needs.length > 0 && !all.some(({ weighted: { form } }) => needs.some(i => form.h[packed(i, i, form.own.length)] > 0))) return null
   const judge = (solution: Solution): JudgedSample[] => {
     const x = applied(map, solution.x)
     return all.map(({ record, weighted: { form } }) => {
@@ -176,12 +182,18 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
 /** What twice the log likelihood has to gain for an alternative, where both are within coarse rounding. */
 const GAIN = 50
 
+/** And the residual has to be this much smaller: rounded returns as regressors give other values a little to explain. */
+const SMALLER = 0.9
+const FOREIGN_SMALLER = 0.6
+
 function gains(other: Relation, over: Relation): boolean {
-  return Math.min(other.rows, over.rows) * ((over.noise / other.noise) ** 2 - 1) > GAIN
+  const ratio = other.noise / over.noise
+  return ratio < (other.foreign ? FOREIGN_SMALLER : SMALLER) && Math.min(other.rows, over.rows) * (ratio ** -2 - 1) > GAIN
 }
 
 /** The relation that most samples follow, the plain one first; null where there are too few rows. */
 export function findRelation(records: readonly EstimatorRecord[]): Relation | null {
+  if (records.length === 0) return null
   const fine = roundingOf(records, 'returns')
   const values = roundingOf(records, 'values')
   const coarse = (record: EstimatorRecord): number => Math.max(fine(record), values(record))

@@ -1,6 +1,6 @@
 /** Sums of one sample for its explained variance, and how large its numbers are. Two passes, over the tokens with mask 1. */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
 /** Count, mean and sum of squared deviations; two of them merge exactly as Chan, Golub and LeVeque (1979) say. */
 export interface Spread {
@@ -36,23 +36,24 @@ export function mergeSpreads(a: Spread, b: Spread): Spread {
   return { n, mean: a.mean + (step * b.n) / n, m2: a.m2 + b.m2 + (step * step * a.n * b.n) / n }
 }
 
-export function valueSpreads(view: View): ValueSpreads | null {
+export function valueSpreads(view: AuditView): ValueSpreads | null {
   const { values, returns, at } = view
   if (values === null || returns === null) return null
-  return {
+  const spreads = {
     returns: spreadOf(at.length, k => returns[at[k]]),
     errors: spreadOf(at.length, k => returns[at[k]] - values[at[k]]),
     values: spreadOf(at.length, k => values[at[k]])
   }
+  return Object.values(spreads).every(s => Number.isFinite(s.m2)) ? spreads : null
 }
 
-/** Largest magnitude among the tokens with mask 1; 0 without an array. */
-export function largest(view: View, array: SampleNumbers | null): number {
+/** Largest finite magnitude among the tokens with mask 1; 0 without an array. */
+export function largest(view: AuditView, array: SampleNumbers | null): number {
   let max = 0
   if (array === null) return max
   for (let k = 0; k < view.at.length; k++) {
     const x = Math.abs(array[view.at[k]])
-    if (x > max) max = x
+    if (x > max && Number.isFinite(x)) max = x
   }
   return max
 }

@@ -4,7 +4,7 @@
  */
 import type { Sample, SampleFields, SampleNumbers } from '../../../schema/samples.js'
 
-export interface View {
+export interface AuditView {
   readonly index: number
   readonly fields: SampleFields
   /** true: arrays hold every response token, masked ones too */
@@ -30,7 +30,7 @@ function klOf(sample: Sample): SampleNumbers | null {
   return Float64Array.from(own, (p, t) => p - reference[t])
 }
 
-export function viewOfSample(sample: Sample): View {
+export function viewOfSample(sample: Sample): AuditView {
   const positions = new Int32Array(sample.mask.reduce((sum, m) => sum + m, 0))
   let k = 0
   for (let t = 0; t < sample.mask.length; t++) if (sample.mask[t] === 1) positions[k++] = t
@@ -58,7 +58,7 @@ export interface TraceNumbers {
   readonly positions: Int32Array
 }
 
-export function viewOfTrace(trace: TraceNumbers): View {
+export function viewOfTrace(trace: TraceNumbers): AuditView {
   return {
     index: trace.index,
     fields: trace.fields,

@@ -4,8 +4,7 @@
  * which every sample's residual is rounding.
  */
 import type { Form } from './form.js'
-import { fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type Member } from './groups.js'
-import { SEGMENTS } from './advantages.js'
+import { type AdvantageRelation, fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type Member } from './groups.js'
 import { isStated } from './coefficients.js'
 import type { EstimatorRecord } from './record.js'
 import { roundingOf, tolerance } from './relation.js'
@@ -29,12 +28,21 @@ export interface AdvantageAudit {
   readonly shift: ValueShift
   /** true: every sample with rows follows */
   readonly follows: boolean
+  /** by index of the sample, where a sample as a whole follows one relation */
+  readonly relations: ReadonlyMap<number, AdvantageRelation>
 }
 
-const NOTHING: AdvantageAudit = { whitening: null, lambda: null, groups: [], shift: 'pre-action', follows: false }
+export const NO_ADVANTAGES: AdvantageAudit = {
+  whitening: null,
+  lambda: null,
+  groups: [],
+  shift: 'pre-action',
+  follows: false,
+  relations: new Map()
+}
 const MODELS: readonly LambdaModel[] = ['fixed', 'adaptive']
-/** Segments that one cut inside may spoil. */
-const SPOILED = 3
+/** Share of the parts that a cut inside them may spoil. */
+const SPOILED = 0.5
 /** Rows by which a form has to exceed its unknowns. */
 const SPARE_ROWS = 4
 
@@ -47,16 +55,16 @@ function membersOf(records: readonly EstimatorRecord[], formOf: FormOf, groupOf:
   const least = 0.01 * records.reduce((max, r) => Math.max(max, r.advantageScale), 0)
   return records.flatMap(record => {
     const form = formOf(record)
-    const size = record.scale + record.advantageScale
+    const size = Math.max(least, record.advantageScale)
     if (form === null || size === 0) return []
     const allowed = (slope: number): number => {
       // advantages are differences: they were rounded where values and returns are large
-      const scale = Math.max(least, record.advantageScale) + Math.abs(slope) * record.scale
+      const scale = size + Math.abs(slope) * record.scale
       return (
         Math.max(tolerance(advantages(record)), tolerance(Math.min(values(record), advantages(record)))) * Math.max(scale, Number.MIN_VALUE)
       )
     }
-    return [{ form, length: record.trainable, weight: 1 / size ** 2, group: groupOf(record), tolerance: allowed }]
+    return [{ index: record.index, form, length: record.trainable, weight: 1 / size ** 2, group: groupOf(record), tolerance: allowed }]
   })
 }
 
@@ -93,9 +101,11 @@ function groupsOf(fit: GroupFit): WhiteningGroup[] {
   })
 }
 
-function isUnwhitened(fit: GroupFit): boolean {
+/** Rounded advantages bias the slope by about their rounding. */
+function isUnwhitened(fit: GroupFit, rounding: number): boolean {
+  const spare = Math.max(1e-5, 8 * rounding)
   return [...fit.groups.values()].every(
-    g => Math.abs(g.slope - 1) <= 5 * g.slopeError + 1e-5 && Math.abs(g.constant) <= 5 * g.constantError + 1e-5
+    g => Math.abs(g.slope - 1) <= 5 * g.slopeError + spare && Math.abs(g.constant) <= 5 * g.constantError + spare
   )
 }
 
@@ -121,11 +131,12 @@ function clusters(fit: GroupFit): Map<string, string> | null {
 
 function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: boolean): AdvantageAudit | null {
   const cut = records.filter(r => r.advantages.segments !== null)
-  const members = Array.from({ length: SEGMENTS }, (_, segment) =>
+  const most = cut.reduce((max, r) => Math.max(max, r.advantages.segments?.length ?? 0), 0)
+  const members = Array.from({ length: most }, (_, segment) =>
     membersOf(
       cut,
       r => r.advantages.segments?.[segment] ?? null,
-      r => name(stepOf(r), pooled ? '' : `sample ${r.index}`, `eighth ${segment + 1}`)
+      r => name(stepOf(r), pooled ? '' : `sample ${r.index}`, `part ${segment + 1} of ${r.advantages.segments?.length ?? 0}`)
     )
   ).flat()
   const groups = grouped(members)
@@ -138,7 +149,7 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
       if (fitsAll(fitGroups(of, known, model))) good.push(...of)
     }
     const kept = new Set(good.map(m => m.group)).size
-    if (total === 0 || kept < Math.max(2, (total * (SEGMENTS - SPOILED)) / SEGMENTS - 1)) continue
+    if (kept < Math.max(2, total * SPOILED)) continue
     const fit = fitGroups(good, known, model)
     if (!fitsAll(fit)) continue
     const slopes = [...fit.groups.values()]
@@ -146,7 +157,7 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
     const error = Math.max(...slopes.map(s => s.slopeError))
     const [from, to] = [Math.min(...slopes.map(s => s.constant)), Math.max(...slopes.map(s => s.constant))]
     if (high - low <= 8 * error + 1e-5 * Math.abs(high) && to - from <= 8 * Math.max(...slopes.map(s => s.constantError)) + 1e-5) continue
-    return { whitening: 'within-sample', lambda: lambdaOf(fit, known), groups: groupsOf(fit), shift: 'pre-action', follows: true }
+    return { ...NO_ADVANTAGES, whitening: 'within-sample', lambda: lambdaOf(fit, known), groups: groupsOf(fit), follows: true }
   }
   return null
 }
@@ -157,7 +168,8 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
     lambda: lambdaOf(fit, known),
     groups: groupsOf(fit),
     shift,
-    follows: true
+    follows: true,
+    relations: new Map(fit.relations.map((relation, i) => [fit.members[i].index, relation]))
   })
   const rows = records.reduce((sum, r) => sum + (formOf(r)?.n ?? 0), 0)
   if (rows < 3 + SPARE_ROWS) return null
@@ -165,7 +177,7 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
   if (fitsAll(batch)) {
     // without values in them the slope says nothing of sigma
     const seen = [...batch.groups.values()].every(g => isStated(g.slopeError / 10) && Math.abs(g.slope) > 10 * g.slopeError)
-    if (isUnwhitened(batch)) return result(seen ? 'none' : null, batch)
+    if (isUnwhitened(batch, roundingOf(records, 'advantages')(records[0]))) return result(seen ? 'none' : null, batch)
     // a step with one sample does not tell its batch from the sample
     return result(seen && records.length > batch.groups.size ? 'batch' : null, batch)
   }
@@ -212,5 +224,5 @@ export function auditAdvantages(records: readonly EstimatorRecord[], known: Know
       if (parts !== null) return parts
     }
   }
-  return NOTHING
+  return NO_ADVANTAGES
 }

@@ -3,21 +3,24 @@
  * exactly the same first value at different steps (the value before the first token depends on the prompt alone); or, over many
  * trajectories of three steps or more, values neither follow the returns nor move.
  */
+import { counted, formatCount } from '../../../core/counts.js'
+import { SINGLE } from '../estimator/precision.js'
 import type { EstimatorRecord } from '../estimator/record.js'
 import { mergeSpreads, NOTHING, type Spread } from '../estimator/spreads.js'
-import { type Case, counted, type FaultKind, type Seen, shown } from './finding.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
 /** Trajectories and steps from which the statistical sign is looked for. */
 const MANY = 60
 const STEPS = 3
-/** Pairs of one prompt at two steps. */
+/** Pairs of one prompt at two steps; more where values are rounded so much that a small change does not show. */
 const REPEATED = 3
+const REPEATED_COARSE = 8
 
 function merged(records: readonly EstimatorRecord[], pick: 'values' | 'returns'): Spread {
   return records.reduce((sum, r) => (r.spreads === null ? sum : mergeSpreads(sum, r.spreads[pick])), NOTHING)
 }
 
-function constant(records: readonly EstimatorRecord[]): Seen | null {
+function constant(records: readonly EstimatorRecord[]): Sighting | null {
   const values = merged(records, 'values')
   const returns = merged(records, 'returns')
   if (records.length < 2 || values.n < 16 || returns.m2 === 0) return null
@@ -30,15 +33,24 @@ function constant(records: readonly EstimatorRecord[]): Seen | null {
   }
 }
 
-function sameFirstValues(records: readonly EstimatorRecord[]): Seen | null {
+/** The prompt; where a dump names none, the place in the step. */
+function promptOf(record: EstimatorRecord, place: number): string {
+  return record.uid ?? `place ${place}`
+}
+
+function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
   const first = new Map<string, EstimatorRecord>()
+  const places = new Map<number, number>()
   let [pairs, equal] = [0, 0]
-  let place: Seen['place'] = null
+  let place: Sighting['place'] = null
   for (const record of records) {
     const value = record.ends?.firstValue ?? null
-    if (record.uid === null || record.step === null || value === null) continue
-    const before = first.get(record.uid)
-    if (before === undefined) first.set(record.uid, record)
+    if (record.step === null || value === null) continue
+    const at = places.get(record.step) ?? 0
+    places.set(record.step, at + 1)
+    const prompt = promptOf(record, at)
+    const before = first.get(prompt)
+    if (before === undefined) first.set(prompt, record)
     else if (before.step !== record.step) {
       pairs += 1
       if (before.ends?.firstValue === value) {
@@ -47,7 +59,8 @@ function sameFirstValues(records: readonly EstimatorRecord[]): Seen | null {
       }
     }
   }
-  if (pairs < REPEATED || equal < 0.95 * pairs) return null
+  const coarse = records.every(r => r.precision.values.relative > 2 * SINGLE)
+  if (pairs < (coarse ? REPEATED_COARSE : REPEATED) || equal < 0.95 * pairs) return null
   return {
     message: `The critic did not change between steps: ${equal} of ${counted(pairs, 'repeated prompt')} have exactly the same first value at another step`,
     place,
@@ -67,7 +80,7 @@ function correlation(x: readonly number[], y: readonly number[]): number {
 }
 
 /** Trajectories' mean values against their scores, and the spread of the steps' means against that of trajectories. */
-function unrelated(records: readonly EstimatorRecord[]): Seen | null {
+function unrelated(records: readonly EstimatorRecord[]): Sighting | null {
   const known = records.flatMap(r =>
     r.spreads === null || r.score === null || r.step === null ? [] : [{ step: r.step, score: r.score, value: r.spreads.values.mean }]
   )
@@ -93,7 +106,7 @@ function unrelated(records: readonly EstimatorRecord[]): Seen | null {
   const ratio = between / (steps.length - 1) / (within / (known.length - steps.length))
   if (!(ratio < 1.5)) return null
   return {
-    message: `Values do not follow the scores, with a correlation of ${shown(r)} over ${counted(known.length, 'trajectory').replace('trajectorys', 'trajectories')}, nor move between ${counted(steps.length, 'step')}`,
+    message: `Values do not follow the scores, with a correlation of ${shown(r)} over ${formatCount(known.length)} trajectories, nor move between ${counted(steps.length, 'step')}`,
     place: null,
     evidence: { correlation: r, trajectories: known.length, steps: steps.length, variance_ratio_between_steps: ratio }
   }

@@ -1,6 +1,7 @@
 /** The final reward sits on a masked token: it reaches trainable tokens attenuated by (gamma lambda)^gap, or not at all. */
+import { counted } from '../../../core/counts.js'
 import { endReward, scoreIsReward } from '../estimator/final-reward.js'
-import { counted, type FaultKind, shown } from './finding.js'
+import { type FaultKind, shown } from './finding.js'
 
 export const finalRewardMasked: FaultKind = {
   kind: 'final-reward-masked',
@@ -11,7 +12,10 @@ export const finalRewardMasked: FaultKind = {
     const scored = scoreIsReward(evidence.tails) !== false
     const hit = evidence.tails.flatMap(tail => {
       if (tail.trailing === 0) return []
-      const reward = scored && !tail.record.has.rewards ? tail.record.score : endReward(tail.record, evidence.relation?.beta ?? 0)
+      const reward =
+        scored && !tail.record.has.rewards
+          ? tail.record.score
+          : endReward(tail.record, audit.rule === 'every-token' || audit.rule === 'zeroed-values', evidence.relation?.beta ?? 0)
       if (reward === null || Math.abs(reward) <= tail.allowed) return []
       // what is left of the reward in the return of the last trainable token
       const held = tail.used + tail.continuation

@@ -21,7 +21,7 @@ export type FindingKind = (typeof FINDING_KINDS)[number]
 /** `property`: how some trainers work, with consequences; not an error of this run */
 export type FindingSeverity = 'fault' | 'property'
 
-export interface Finding {
+export interface DiagnosticFinding {
   readonly kind: FindingKind
   readonly severity: FindingSeverity
   /** one sentence */
@@ -42,21 +42,16 @@ export interface Case {
 }
 
 /** What was seen of a kind; the kind adds the rest. */
-export type Seen = Pick<Finding, 'message' | 'place' | 'evidence'>
+export type Sighting = Pick<DiagnosticFinding, 'message' | 'place' | 'evidence'>
 
 export interface FaultKind {
   readonly kind: FindingKind
   readonly severity: FindingSeverity
   readonly report: string
-  readonly find: (seen: Case) => Seen | null
+  readonly find: (seen: Case) => Sighting | null
 }
 
 /** A number in a message: five significant digits, without an exponent where it needs none. */
 export function shown(x: number): string {
   return String(Number(x.toPrecision(5)))
-}
-
-/** `1 sample`, `3 samples`. */
-export function counted(n: number, word: string): string {
-  return `${n} ${word}${n === 1 ? '' : 's'}`
 }

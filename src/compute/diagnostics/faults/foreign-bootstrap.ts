@@ -1,8 +1,9 @@
 /** Values of another trajectory bootstrap: at every token, or the first of the next sample behind the end of one. */
+import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
-import { type Case, counted, type FaultKind, type Seen, shown } from './finding.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
-function inside({ evidence }: Case): Seen | null {
+function inside({ evidence }: Case): Sighting | null {
   const { relation } = evidence
   if (relation === null || !relation.foreign || !evidence.follows) return null
   const which = relation.name === 'values of the sample before' ? 'before' : 'behind'
@@ -15,7 +16,7 @@ function inside({ evidence }: Case): Seen | null {
   }
 }
 
-function atTheEnd({ evidence }: Case): Seen | null {
+function atTheEnd({ evidence }: Case): Sighting | null {
   const { relation, tails } = evidence
   if (relation === null) return null
   const byIndex = new Map(evidence.records.map(r => [r.index, r]))
@@ -26,9 +27,12 @@ function atTheEnd({ evidence }: Case): Seen | null {
     const joined = relation.a * next.firstValue + relation.b * next.firstReturn
     const limit = allowed(relation.rounding(tail.record), tail.record.scale + Math.abs(next.firstReturn)) * 4
     const extra = tail.used - (tail.stated ?? 0)
-    return Math.abs(joined) > 4 * limit && Math.abs(extra - joined) <= limit ? [{ tail, joined }] : []
+    return Math.abs(joined) > 4 * limit && Math.abs(extra - joined) <= limit ? [{ tail, joined, limit }] : []
   })
   if (hit.length < 2 || hit.length < 0.8 * bare.length) return null
+  // equal ones may be something else that all samples have
+  const joins = hit.map(h => h.joined)
+  if (Math.max(...joins) - Math.min(...joins) <= 4 * Math.max(...hit.map(h => h.limit))) return null
   const { tail, joined } = hit[0]
   return {
     message: `Returns bootstrap from another trajectory: the last return of ${counted(hit.length, 'sample')} holds the discounted start of the next sample, ${shown(joined)} the first time`,

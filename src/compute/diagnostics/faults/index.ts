@@ -2,7 +2,7 @@
 import { criticFrozen } from './critic-frozen.js'
 import { explainedVarianceLog } from './explained-variance-log.js'
 import { finalRewardMasked } from './final-reward-masked.js'
-import type { Case, FaultKind, Finding } from './finding.js'
+import type { Case, FaultKind, DiagnosticFinding } from './finding.js'
 import { foreignBootstrap } from './foreign-bootstrap.js'
 import { maskedBootstrap } from './masked-bootstrap.js'
 import { maskedZeroed } from './masked-zeroed.js'
@@ -28,7 +28,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   truncation
 ]
 
-export function findingsOf(seen: Case): Finding[] {
+export function findingsOf(seen: Case): DiagnosticFinding[] {
   return FAULT_KINDS.flatMap(({ kind, severity, report, find }) => {
     const found = find(seen)
     return found === null ? [] : [{ kind, severity, ...found, report }]

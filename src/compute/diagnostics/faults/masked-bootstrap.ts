@@ -1,8 +1,9 @@
 /** Values of masked tokens bootstrap trainable ones: between turns, where every token counts, or behind the last turn. */
-import { type Case, counted, type FaultKind, type Seen, shown } from './finding.js'
+import { counted } from '../../../core/counts.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
 /** Gaps and the masked values there, of all samples. */
-export function gapsOf({ evidence }: Case): { readonly gaps: number; readonly first: Seen['place']; readonly values: number } {
+export function gapsOf({ evidence }: Case): { readonly gaps: number; readonly first: Sighting['place']; readonly values: number } {
   const withGaps = evidence.records.filter(r => (r.ends?.gapCount ?? 0) > 0)
   const first = withGaps[0]
   const token = first?.ends?.gaps[0]?.here.token

@@ -1,5 +1,6 @@
 /** Values of masked tokens are set to 0 and bootstrap as such: each gap pulls the return in front of it towards 0. */
-import { counted, type FaultKind, shown } from './finding.js'
+import { counted } from '../../../core/counts.js'
+import { type FaultKind, shown } from './finding.js'
 import { countsMasked, gapsOf } from './masked-bootstrap.js'
 
 export const maskedZeroed: FaultKind = {

@@ -1,5 +1,6 @@
 /** The running sum is set to 0 at observations: turns do not see the reward of what follows them. */
-import { counted, type FaultKind, shown } from './finding.js'
+import { counted } from '../../../core/counts.js'
+import { type FaultKind, shown } from './finding.js'
 import { gapsOf } from './masked-bootstrap.js'
 
 export const observationsCutReturn: FaultKind = {

@@ -1,9 +1,10 @@
 /**
- * Rewards enter one token beside their place. Seen inside turns where rewards of tokens or KL are stored, and at the end: the
+ * Rewards enter one token beside their place. Sighting inside turns where rewards of tokens or KL are stored, and at the end: the
  * reward of the last token stands at the one in front, is discounted once more, or is in no return.
  */
+import { counted } from '../../../core/counts.js'
 import type { Tail } from '../estimator/final-reward.js'
-import { type Case, counted, type FaultKind, type Seen, shown } from './finding.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
 type Direction = 'one token earlier' | 'one token later' | 'behind the end'
 
@@ -24,10 +25,19 @@ export function tellingTails(tails: readonly Tail[]): Tail[] {
   return bare.length > 0 ? bare : ending
 }
 
-function atTheEnd({ audit, evidence }: Case): Seen | null {
+function atTheEnd({ audit, evidence }: Case): Sighting | null {
   const telling = tellingTails(evidence.tails)
   // where every sample ends masked, the place of the final reward explains it
   if (audit.final_reward === 'last token' && telling.every(t => t.trailing > 0)) return null
+  // a score of 0 beside a return that holds a reward: the score is not the reward
+  if (
+    evidence.tails.some(
+      t => t.trailing === 0 && !t.record.has.rewards && t.stated !== null && Math.abs(t.stated) <= t.allowed && Math.abs(t.used) > t.allowed
+    )
+  ) {
+    return null
+  }
+  // returns that hold no reward at all do not tell gamma
   const gamma = evidence.coefficients.gamma ?? 1
   const found = telling.map(tail => ({ tail, direction: directionOf(tail, gamma) }))
   const hit = found.filter(f => f.direction !== null)

@@ -1,5 +1,6 @@
 /** Samples cut at the length limit end as finished ones do: no value stands for what would have followed. Stated, not judged. */
-import { counted, type FaultKind, shown } from './finding.js'
+import { counted } from '../../../core/counts.js'
+import { type FaultKind, shown } from './finding.js'
 
 export const truncation: FaultKind = {
   kind: 'truncation',

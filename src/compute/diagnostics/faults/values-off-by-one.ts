@@ -1,4 +1,7 @@
-/** Stored values stand one token beside those that the returns used. Not seen where lambda of the returns is 1. */
+/**
+ * Stored values stand one token beside those that the returns used. Where lambda of the returns is 1 those hold no value, and
+ * advantages alone can show it.
+ */
 import { type FaultKind, shown } from './finding.js'
 
 export const valuesOffByOne: FaultKind = {
@@ -6,8 +9,9 @@ export const valuesOffByOne: FaultKind = {
   severity: 'fault',
   report: 'https://github.com/verl-project/verl/issues/1758',
   find: ({ audit, evidence }) => {
-    if (audit.value_alignment !== 'shifted by one') return null
     const { relation, advantages } = evidence
+    const byAdvantages = audit.value_alignment === null && advantages.follows && advantages.shift !== 'pre-action'
+    if (audit.value_alignment !== 'shifted by one' && !byAdvantages) return null
     const byReturns = relation?.name === 'values one later' || relation?.name === 'values one earlier'
     const name = byReturns ? relation.name : advantages.shift
     const later = name === 'values one later'

@@ -1,5 +1,6 @@
 /** Advantages were whitened with several means and deviations: by rank, by sample or by parts of samples, not over the batch. */
-import { counted, type FaultKind, shown } from './finding.js'
+import { counted } from '../../../core/counts.js'
+import { type FaultKind, shown } from './finding.js'
 
 export const whiteningGroups: FaultKind = {
   kind: 'whitening-groups',

@@ -1,12 +1,18 @@
 /** Masked tokens count like any other: their values bootstrap, each adds a factor gamma lambda. Slime; miles before July 2026. */
-import { nextValue, type Rule, type RuleCoefficients, rewardAt } from './rule.js'
+import type { Transition } from '../ends.js'
+import { nextValue, type Rule, type RuleCoefficients, remade, rewardAt } from './rule.js'
 
-function step(value: number | null, ret: number | null, c: RuleCoefficients): readonly number[] | null {
-  return value === null || ret === null ? null : [c.a * value + c.b * ret]
+function step(t: Transition, c: RuleCoefficients): readonly number[] | null {
+  const value = nextValue(t, c.shift)
+  return value === null || t.next === null ? null : [c.a * value + c.b * t.next.ret, remade(t, c, false)]
 }
 
 export const everyToken: Rule = {
   name: 'every-token',
-  continuation: (t, c) => (t.masked === 0 && t.trainable === null ? [0] : step(nextValue(t, c.shift), t.next?.ret ?? null, c)),
-  stored: ({ here, next }, _, c) => [rewardAt(here, c.beta) + (next === null ? 0 : c.a * next.value + c.b * next.ret)]
+  continuation: (t, c) => (t.masked === 0 && t.trainable === null ? [0, 0] : step(t, c)),
+  // with the masked token's reward, or without
+  stored: ({ here, next }, _, c) => {
+    const follows = next === null ? 0 : c.a * next.value + c.b * next.ret
+    return [rewardAt(here, c.beta) + follows, follows]
+  }
 }

@@ -51,6 +51,21 @@ export function fromTrainable(t: Transition, c: RuleCoefficients): number | null
   return value === null ? null : c.a * value + c.b * t.trainable.ret
 }
 
+/**
+ * What follows a gap whose masked tokens have no stored returns: those are made again from the next trainable token back. NaN where
+ * the record does not carry them.
+ */
+export function remade(t: Transition, c: RuleCoefficients, zeroed: boolean): number {
+  const { chain, trainable } = t
+  if (chain === null || trainable === null || c.shift !== 0) return Number.NaN
+  let [value, ret] = [trainable.value, trainable.ret]
+  for (let m = chain.values.length - 1; m >= 0; m--) {
+    ret = rewardAt({ reward: chain.rewards?.[m] ?? null, kl: chain.kl?.[m] ?? null }, c.beta) + c.a * value + c.b * ret
+    value = zeroed ? 0 : chain.values[m]
+  }
+  return c.a * value + c.b * ret
+}
+
 /** The reward that went into the return of a transition's first token. */
 export function usedReward(t: Transition, c: RuleCoefficients): number {
   const token = c.rewardShift === 0 ? t.here : c.rewardShift > 0 ? t.next : t.previous
