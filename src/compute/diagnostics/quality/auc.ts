@@ -10,24 +10,27 @@
  * means: Σ w_i (2 · negatives below + negatives equal) / (2 · positives · negatives). The order is sorted once, so a resample costs O(n).
  */
 import type { PairGroup } from './contract.js'
-import type { Take } from './estimate.js'
+import type { TakeEstimate } from './estimate.js'
 import { MOMENTS } from './moments.js'
-import type { Family, PlanBuilder, Ranked, Unit } from './plan.js'
+import type { SumFamily, QualityPlanBuilder, RankFamily, ResampleUnit, ResampleWeights } from './plan.js'
 import { DECILES, type QualityRecord } from './record.js'
 
+const ONCE: ResampleWeights = { counts: Uint16Array.of(1), width: 1 }
 const NO_PAIR = 'no pair of a success and a failure with values there'
 
 /** Traces in the order of group and mean. */
-interface Ordered {
+interface OrderedTraces {
   /** [traces] unit of each */
   readonly unit: Int32Array
   /** [traces] 1: a success */
   readonly success: Uint8Array
   /** [traces] bit 0: the last of those with one mean in one group; bit 1: the last of its group */
   readonly last: Uint8Array
+  /** traces of groups that have a pair */
+  readonly inPairs: number
 }
 
-interface Trace {
+interface ScoredTrace {
   readonly unit: number
   readonly record: QualityRecord
   readonly score: number
@@ -35,12 +38,12 @@ interface Trace {
 }
 
 /** Adds the areas over all pairs, one a decile. */
-export function addAuc(builder: PlanBuilder): <E>(take: Take<E>, refusal: string | null) => E[] {
+export function addAuc(builder: QualityPlanBuilder): <E>(take: TakeEstimate<E>) => E[] {
   return ten(builder.rank(ranked(builder.units, () => '')))
 }
 
 /** Adds the areas within groups, one a decile. */
-export function addAucWithin(builder: PlanBuilder, group: PairGroup): <E>(take: Take<E>, refusal: string | null) => E[] {
+export function addAucWithin(builder: QualityPlanBuilder, group: Exclude<PairGroup, null>): <E>(take: TakeEstimate<E>) => E[] {
   // The rollouts of a prompt are drawn together: what they contribute is a sum of their unit.
   return ten(
     group === 'prompt'
@@ -49,8 +52,8 @@ export function addAucWithin(builder: PlanBuilder, group: PairGroup): <E>(take: 
   )
 }
 
-function ten(first: number): <E>(take: Take<E>, refusal: string | null) => E[] {
-  return (take, refusal) => Array.from({ length: DECILES }, (_, decile) => take(first + decile, refusal))
+function ten(first: number): <E>(take: TakeEstimate<E>) => E[] {
+  return take => Array.from({ length: DECILES }, (_, decile) => take(first + decile))
 }
 
 /** What pairs are within a group of. */
@@ -65,9 +68,9 @@ function promptOf({ uid, step }: QualityRecord): string | null {
   return uid === null ? null : JSON.stringify([step, uid])
 }
 
-function tracesAt(units: readonly Unit[], decile: number, groupOf: (record: QualityRecord) => string | null): Trace[] {
+function tracesAt(units: readonly ResampleUnit[], decile: number, groupOf: (record: QualityRecord) => string | null): ScoredTrace[] {
   const groups = new Map<string, number>()
-  const traces: Trace[] = []
+  const traces: ScoredTrace[] = []
   units.forEach((records, unit) => {
     for (const record of records) {
       const key = groupOf(record)
@@ -80,75 +83,109 @@ function tracesAt(units: readonly Unit[], decile: number, groupOf: (record: Qual
   return traces.sort((a, b) => a.group - b.group || a.score - b.score)
 }
 
-function ordered(traces: readonly Trace[]): Ordered {
+function ordered(traces: readonly ScoredTrace[]): OrderedTraces {
   const last = new Uint8Array(traces.length)
+  const success = Uint8Array.from(traces, t => (t.record.outcome === 'success' ? 1 : 0))
+  let [begin, successes, inPairs] = [0, 0, 0]
   traces.forEach((trace, i) => {
     const next = traces[i + 1]
     const endsGroup = next?.group !== trace.group
     last[i] = (endsGroup || next.score !== trace.score ? 1 : 0) + (endsGroup ? 2 : 0)
+    successes += success[i]
+    if (!endsGroup) return
+    const size = i + 1 - begin
+    if (successes > 0 && successes < size) inPairs += size
+    begin = i + 1
+    successes = 0
   })
-  return {
-    unit: Int32Array.from(traces, t => t.unit),
-    success: Uint8Array.from(traces, t => (t.record.outcome === 'success' ? 1 : 0)),
-    last
-  }
+  return { unit: Int32Array.from(traces, t => t.unit), success, last, inPairs }
 }
 
-/** Pairs, and twice the pairs in which the success is ahead (a tie counts one), of weighted traces, summed over groups. */
-function countPairs({ unit, success, last }: Ordered, weights: ArrayLike<number>, at: number): { pairs: number; ahead2: number } {
-  let [pairs, ahead2, positives, below, tiedPositives, tiedNegatives] = [0, 0, 0, 0, 0, 0]
+interface RankPairs {
+  /** [resamples] pairs of a success and a failure, summed over groups */
+  readonly pairs: Float64Array
+  /** [resamples] twice the pairs in which the success is ahead; a tie counts one */
+  readonly ahead2: Float64Array
+}
+
+/** The pairs of each resample. Counts below 2^53 are exact. */
+function countPairs({ unit, success, last }: OrderedTraces, { counts, width }: ResampleWeights, resamples: number): RankPairs {
+  const zeros = () => new Float64Array(resamples)
+  const [pairs, ahead2, positives, below, tiedPositives, tiedNegatives] = [zeros(), zeros(), zeros(), zeros(), zeros(), zeros()]
+  let tied = false
   for (let i = 0; i < unit.length; i++) {
-    const w = weights[at + unit[i]]
-    const positive = w * success[i]
-    tiedPositives += positive
-    tiedNegatives += w - positive
-    if (last[i] === 0) continue
-    ahead2 += tiedPositives * (2 * below + tiedNegatives)
-    positives += tiedPositives
-    below += tiedNegatives
-    tiedPositives = 0
-    tiedNegatives = 0
+    const at = unit[i] * width
+    if (last[i] === 0 || tied) {
+      tied = true
+      const into = success[i] === 1 ? tiedPositives : tiedNegatives
+      for (let b = 0; b < resamples; b++) into[b] += counts[at + b]
+      if (last[i] === 0) continue
+      for (let b = 0; b < resamples; b++) {
+        ahead2[b] += tiedPositives[b] * (2 * below[b] + tiedNegatives[b])
+        positives[b] += tiedPositives[b]
+        below[b] += tiedNegatives[b]
+      }
+      tiedPositives.fill(0)
+      tiedNegatives.fill(0)
+      tied = false
+    } else if (success[i] === 1) {
+      for (let b = 0; b < resamples; b++) {
+        const w = counts[at + b]
+        ahead2[b] += 2 * w * below[b]
+        positives[b] += w
+      }
+    } else {
+      for (let b = 0; b < resamples; b++) below[b] += counts[at + b]
+    }
     if (last[i] === 1) continue
-    pairs += positives * below
-    positives = 0
-    below = 0
+    for (let b = 0; b < resamples; b++) pairs[b] += positives[b] * below[b]
+    positives.fill(0)
+    below.fill(0)
   }
   return { pairs, ahead2 }
 }
 
-function ranked(units: readonly Unit[], groupOf: (record: QualityRecord) => string | null): Ranked {
+function ranked(units: readonly ResampleUnit[], groupOf: (record: QualityRecord) => string | null): RankFamily {
   const deciles = Array.from({ length: DECILES }, (_, decile) => ordered(tracesAt(units, decile, groupOf)))
   return {
     slots: DECILES,
-    read(weights, at, out, to) {
+    read(weights, resamples, out, at, stride) {
       deciles.forEach((traces, decile) => {
-        const { pairs, ahead2 } = countPairs(traces, weights, at)
-        out[to + decile] = ahead2 / (2 * pairs)
+        const { pairs, ahead2 } = countPairs(traces, weights, resamples)
+        for (let b = 0; b < resamples; b++) out[at + decile * stride + b] = ahead2[b] / (2 * pairs[b])
       })
     },
-    trajectories: decile => deciles[decile].unit.length,
+    trajectories: decile => deciles[decile].inPairs,
     why: () => NO_PAIR
   }
 }
 
 /** Pairs and twice the pairs ahead of each decile, within the prompts of a unit. */
-function promptFamily(units: readonly Unit[]): Family {
-  const pairsOf = (unit: Unit, decile: number) => countPairs(ordered(tracesAt([unit], decile, promptOf)), [1], 0)
+function promptFamily(units: readonly ResampleUnit[]): SumFamily {
+  const inPairs = new Float64Array(DECILES)
+  const contributed = new Map(
+    units.map(unit => {
+      const sums = new Float64Array(2 * DECILES)
+      for (let decile = 0; decile < DECILES; decile++) {
+        const traces = ordered(tracesAt([unit], decile, promptOf))
+        const { pairs, ahead2 } = countPairs(traces, ONCE, 1)
+        sums[2 * decile] = pairs[0]
+        sums[2 * decile + 1] = ahead2[0]
+        inPairs[decile] += traces.inPairs
+      }
+      return [unit, sums]
+    })
+  )
   return {
     columns: 2 * DECILES,
     slots: DECILES,
     fill(unit, row, at) {
-      for (let decile = 0; decile < DECILES; decile++) {
-        const { pairs, ahead2 } = pairsOf(unit, decile)
-        row[at + 2 * decile] = pairs
-        row[at + 2 * decile + 1] = ahead2
-      }
+      row.set(contributed.get(unit) ?? [], at)
     },
     read(sums, at, out, to) {
       for (let decile = 0; decile < DECILES; decile++) out[to + decile] = sums[at + 2 * decile + 1] / (2 * sums[at + 2 * decile])
     },
-    trajectories: decile =>
-      units.reduce((sum, unit) => sum + (pairsOf(unit, decile).pairs > 0 ? tracesAt([unit], decile, promptOf).length : 0), 0),
+    trajectories: decile => inPairs[decile],
     why: () => NO_PAIR
   }
 }

@@ -3,104 +3,128 @@
  * the resampled statistics (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; method `percentile` of
  * `scipy.stats.bootstrap`), at 2.5 % and 97.5 %, with numpy's linear interpolation.
  *
- * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into blocks that the
- * processor's cache holds. Units are added in canonical order, four at a time: the same bits wherever it runs.
+ * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into parts that the
+ * processor's cache holds. Units are added in the order of the plan, eight at a time: the same bits wherever it runs.
  */
-import type { Plan } from './plan.js'
+import { ROWS_A_BLOCK, type QualityPlan, type ResampleWeights } from './plan.js'
 import { drawWeights, type ResampleOptions } from './resampling.js'
 
-/** Resamples whose sums are kept at a time, and units whose rows they go over together. */
+/** Resamples whose sums are kept at a time (an even number), and blocks of rows that they go over together. */
 const RESAMPLES = 50
-const UNITS = 128
+const BLOCKS = 16
 /** Of the resamples, this share may leave a statistic undefined; with more there is no interval. */
 const MAX_UNDEFINED = 0.05
 
-export interface Evaluated {
+export interface EvaluatedPlan {
   /** [columns] sums over all units, each once */
   readonly sums: Float64Array
   /** [slots] statistics of the sample; NaN where undefined */
   readonly values: Float64Array
 }
 
-export function evaluate(plan: Plan): Evaluated {
-  const weights = new Uint16Array(plan.units.length).fill(1)
-  const sums = new Float64Array(plan.columns)
+export function evaluatedPlan(plan: QualityPlan): EvaluatedPlan {
   const values = new Float64Array(plan.slots)
-  addRows(plan, weights, 0, 0, plan.units.length, sums, 0)
-  readAll(plan, sums, 0, weights, 0, values)
-  return { sums, values }
+  // Of two resamples the first draws every unit once, the second none.
+  const weights = { counts: Uint16Array.from({ length: 2 * plan.units.length }, (_, i) => 1 - (i % 2)), width: 2 }
+  const both = new Float64Array(2 * plan.columns)
+  addBlocks(plan, 0, plan.blocks.length - 1, weights, 0, both, 0)
+  const sums = both.slice(0, plan.columns)
+  for (const { of, column, slot } of plan.linear) of.read(sums, column, values, slot)
+  for (const { of, slot } of plan.ranked) of.read(weights, 1, values, slot, 1)
+  return { sums, values: finiteOrNaN(values) }
 }
 
 /** [slots × resamples] every statistic of every resample; NaN where it is undefined. */
-export function resampled(plan: Plan, options: ResampleOptions): Float64Array {
-  const { columns, slots } = plan
+export function resampledStatistics(plan: QualityPlan, options: ResampleOptions): Float64Array {
+  const { columns, slots, blocks } = plan
   const { resamples } = options
   const n = plan.units.length
   const all = new Float64Array(slots * resamples)
-  const weights = new Uint16Array(RESAMPLES * n)
+  const weights = { counts: new Uint16Array(RESAMPLES * n), width: RESAMPLES }
   const sums = new Float64Array(RESAMPLES * columns)
   const out = new Float64Array(slots)
   for (let first = 0; first < resamples; first += RESAMPLES) {
-    const block = Math.min(RESAMPLES, resamples - first)
-    weights.fill(0)
+    const part = Math.min(RESAMPLES, resamples - first)
+    weights.counts.fill(0)
     sums.fill(0)
-    for (let b = 0; b < block; b++) drawWeights(n, first + b, options, weights, b * n)
-    for (let from = 0; from < n; from += UNITS) {
-      const to = Math.min(n, from + UNITS)
-      for (let b = 0; b < block; b++) addRows(plan, weights, b * n, from, to, sums, b * columns)
+    for (let b = 0; b < part; b++) drawWeights(n, first + b, options, weights, b)
+    for (let from = 0; from + 1 < blocks.length; from += BLOCKS) {
+      const to = Math.min(blocks.length - 1, from + BLOCKS)
+      for (let b = 0; b < part; b += 2) addBlocks(plan, from, to, weights, b, sums, b * columns)
     }
-    for (let b = 0; b < block; b++) {
-      readAll(plan, sums, b * columns, weights, b * n, out)
-      for (let slot = 0; slot < slots; slot++) all[slot * resamples + first + b] = out[slot]
+    for (const { of, slot } of plan.ranked) of.read(weights, part, all, slot * resamples + first, resamples)
+    for (let b = 0; b < part; b++) {
+      for (const { of, column, slot } of plan.linear) {
+        of.read(sums, b * columns + column, out, slot)
+        for (let s = slot; s < slot + of.slots; s++) all[s * resamples + first + b] = out[s]
+      }
     }
   }
-  return all
+  return finiteOrNaN(all)
 }
 
-/** Adds the rows of the units [from, to), each times its weight, to `sums`. */
-function addRows(
-  { rows, starts }: Plan,
-  weights: Uint16Array,
-  weightsAt: number,
-  from: number,
-  to: number,
-  sums: Float64Array,
-  at: number
-): void {
-  let u = from
-  for (; u + 4 <= to; u += 4) {
-    const [s0, s1, s2, s3, s4] = [starts[u], starts[u + 1], starts[u + 2], starts[u + 3], starts[u + 4]]
-    const w0 = weights[weightsAt + u]
-    const w1 = weights[weightsAt + u + 1]
-    const w2 = weights[weightsAt + u + 2]
-    const w3 = weights[weightsAt + u + 3]
-    const shared = Math.min(s1 - s0, s2 - s1, s3 - s2, s4 - s3)
-    for (let k = 0; k < shared; k++) {
-      sums[at + k] += w0 * rows[s0 + k] + w1 * rows[s1 + k] + (w2 * rows[s2 + k] + w3 * rows[s3 + k])
+function finiteOrNaN(numbers: Float64Array): Float64Array {
+  for (let i = 0; i < numbers.length; i++) if (!Number.isFinite(numbers[i])) numbers[i] = NaN
+  return numbers
+}
+
+/**
+ * Adds the blocks [from, to), each row times how often resamples b and b + 1 drew its unit, to their sums at `at` and
+ * `at + columns`. Two resamples at a time load each number once for both.
+ */
+function addBlocks(plan: QualityPlan, from: number, to: number, weights: ResampleWeights, b: number, sums: Float64Array, at: number): void {
+  const { rows, blocks, order, columns } = plan
+  const { counts, width } = weights
+  // Behind the last unit rows are 0, so any weight will do.
+  const last = order.length - 1
+  for (let block = from; block < to; block++) {
+    const u = block * ROWS_A_BLOCK
+    const c0 = order[u] * width + b
+    const c1 = order[Math.min(u + 1, last)] * width + b
+    const c2 = order[Math.min(u + 2, last)] * width + b
+    const c3 = order[Math.min(u + 3, last)] * width + b
+    const c4 = order[Math.min(u + 4, last)] * width + b
+    const c5 = order[Math.min(u + 5, last)] * width + b
+    const c6 = order[Math.min(u + 6, last)] * width + b
+    const c7 = order[Math.min(u + 7, last)] * width + b
+    const v0 = counts[c0]
+    const v1 = counts[c1]
+    const v2 = counts[c2]
+    const v3 = counts[c3]
+    const v4 = counts[c4]
+    const v5 = counts[c5]
+    const v6 = counts[c6]
+    const v7 = counts[c7]
+    const w0 = counts[c0 + 1]
+    const w1 = counts[c1 + 1]
+    const w2 = counts[c2 + 1]
+    const w3 = counts[c3 + 1]
+    const w4 = counts[c4 + 1]
+    const w5 = counts[c5 + 1]
+    const w6 = counts[c6 + 1]
+    const w7 = counts[c7 + 1]
+    const end = blocks[block + 1]
+    let i = at
+    let j = at + columns
+    for (let p = blocks[block]; p < end; p += ROWS_A_BLOCK) {
+      const r0 = rows[p]
+      const r1 = rows[p + 1]
+      const r2 = rows[p + 2]
+      const r3 = rows[p + 3]
+      const r4 = rows[p + 4]
+      const r5 = rows[p + 5]
+      const r6 = rows[p + 6]
+      const r7 = rows[p + 7]
+      sums[i++] += v0 * r0 + v1 * r1 + (v2 * r2 + v3 * r3) + (v4 * r4 + v5 * r5 + (v6 * r6 + v7 * r7))
+      sums[j++] += w0 * r0 + w1 * r1 + (w2 * r2 + w3 * r3) + (w4 * r4 + w5 * r5 + (w6 * r6 + w7 * r7))
     }
-    addTail(rows, s0 + shared, s1, w0, sums, at + shared)
-    addTail(rows, s1 + shared, s2, w1, sums, at + shared)
-    addTail(rows, s2 + shared, s3, w2, sums, at + shared)
-    addTail(rows, s3 + shared, s4, w3, sums, at + shared)
   }
-  for (; u < to; u++) addTail(rows, starts[u], starts[u + 1], weights[weightsAt + u], sums, at)
 }
 
-function addTail(rows: Float64Array, from: number, to: number, weight: number, sums: Float64Array, at: number): void {
-  if (weight === 0) return
-  for (let k = from; k < to; k++) sums[at + k - from] += weight * rows[k]
-}
-
-function readAll(plan: Plan, sums: Float64Array, at: number, weights: Uint16Array, weightsAt: number, out: Float64Array): void {
-  for (const { of, column, slot } of plan.linear) of.read(sums, at + column, out, slot)
-  for (const { of, slot } of plan.ranked) of.read(weights, weightsAt, out, slot)
-  for (let slot = 0; slot < out.length; slot++) if (!Number.isFinite(out[slot])) out[slot] = NaN
-}
-
-export type Interval = { readonly low: number; readonly high: number } | { readonly why: string }
+export type PercentileInterval = { readonly low: number; readonly high: number } | { readonly why: string }
 
 /** The percentile interval of resampled statistics; those that are undefined (NaN) are left out where they are few. */
-export function percentileInterval(statistics: Float64Array): Interval {
+export function percentileInterval(statistics: Float64Array): PercentileInterval {
   const sorted = statistics.slice().sort()
   const resamples = sorted.length
   let defined = resamples

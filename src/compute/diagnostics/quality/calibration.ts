@@ -9,16 +9,16 @@
  * Resamples keep the bins of the sample. Values outside [0, 1] are no probabilities: they are counted, and binned as they are.
  */
 import type { Calibration, Estimate, ReliabilityBin } from './contract.js'
-import type { Take } from './estimate.js'
+import type { TakeEstimate } from './estimate.js'
 import { ALL_CELLS, cellEdge } from './histogram.js'
-import type { Family, PlanBuilder } from './plan.js'
+import type { SumFamily, QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 
 const BINS = 10
 /** Sums of a bin: tokens, Σ V, tokens of successes. */
 const SUMS = 3
 
-interface Bin {
+interface CalibrationBin {
   readonly bin: number
   /** first and last cell with tokens */
   readonly first: number
@@ -28,21 +28,21 @@ interface Bin {
   trajectories: number
 }
 
-interface Bins {
+interface CalibrationBins {
   /** [cells] place in `used` of each cell's bin */
   readonly ofCell: Uint8Array
   /** bins with tokens, in order */
-  readonly used: readonly Bin[]
+  readonly used: readonly CalibrationBin[]
 }
 
 export interface CalibrationSlots {
   readonly error: number
   /** makes the whole of it, once the estimates are known */
-  readonly describe: (take: Take<Estimate>, refusal: string | null) => Omit<Calibration, keyof Estimate>
+  readonly describe: (take: TakeEstimate<Estimate>, refusal: string | null) => Omit<Calibration, keyof Estimate>
 }
 
 /** Adds the expected calibration error, and the success rate of each bin. */
-export function addCalibration(builder: PlanBuilder): CalibrationSlots {
+export function addCalibration(builder: QualityPlanBuilder): CalibrationSlots {
   const records = builder.units.flat().filter(r => r.hasValues && r.outcome !== null)
   const bins = binsOf(records)
   const first = builder.add(calibrationFamily(records, bins))
@@ -57,7 +57,7 @@ export function addCalibration(builder: PlanBuilder): CalibrationSlots {
   }
 }
 
-function binsOf(records: readonly QualityRecord[]): Bins {
+function binsOf(records: readonly QualityRecord[]): CalibrationBins {
   const tokens = new Float64Array(ALL_CELLS)
   for (const { histogram } of records) {
     const { cells, counts } = histogram
@@ -65,7 +65,7 @@ function binsOf(records: readonly QualityRecord[]): Bins {
   }
   const all = tokens.reduce((sum, count) => sum + count, 0)
   const ofCell = new Uint8Array(ALL_CELLS)
-  const used: Bin[] = []
+  const used: CalibrationBin[] = []
   let lower = 0
   for (let cell = 0; cell < ALL_CELLS; cell++) {
     if (tokens[cell] === 0) continue
@@ -89,7 +89,7 @@ function binsOf(records: readonly QualityRecord[]): Bins {
   return { ofCell, used }
 }
 
-function calibrationFamily(records: readonly QualityRecord[], { ofCell, used }: Bins): Family {
+function calibrationFamily(records: readonly QualityRecord[], { ofCell, used }: CalibrationBins): SumFamily {
   const counted = new Set(records)
   return {
     columns: BINS * SUMS,
@@ -124,7 +124,7 @@ function calibrationFamily(records: readonly QualityRecord[], { ofCell, used }: 
 
 const NO_VALUED_OUTCOME = 'no trajectory has values and an outcome'
 
-function describedBins({ used }: Bins, take: Take<Estimate>, first: number): ReliabilityBin[] {
+function describedBins({ used }: CalibrationBins, take: TakeEstimate<Estimate>, first: number): ReliabilityBin[] {
   const edge = (cell: number) => (cell === 0 || cell === ALL_CELLS ? null : cellEdge(cell))
   return used.map(({ first: cell, last, tokens, sum }, i) => ({
     from: edge(cell),

@@ -1,19 +1,19 @@
 /**
  * Where the value changes: at boundaries between turns and inside turns. Means and rates are over transitions, never over
  * trajectories; the paired means are over trajectories that have both kinds, so that long ones do not decide. The formulas stand at
- * `Changes` in `contract.ts`. |change| is in units of the return, rates and ratios have none.
+ * `ValueChanges` in `contract.ts`. |change| is in units of the return, rates and ratios have none.
  */
 import type { ChangesOfKind } from './changes.js'
-import type { Changes, SweepRow } from './contract.js'
-import type { Take } from './estimate.js'
-import type { Family, PlanBuilder } from './plan.js'
+import type { ValueChanges, SweepRow } from './contract.js'
+import type { TakeEstimate } from './estimate.js'
+import type { SumFamily, QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 
 const NONE = ['no boundary transition', 'no internal transition'] as const
 const NO_BOTH = 'no trajectory has both boundary and internal transitions'
 
 /** Adds what is said of changes at the study's threshold. */
-export function addChanges(builder: PlanBuilder, ownThreshold: number): <E>(take: Take<E>) => Changes<E> {
+export function addChanges(builder: QualityPlanBuilder, ownThreshold: number): <E>(take: TakeEstimate<E>) => ValueChanges<E> {
   const records = builder.units.flat()
   const first = builder.add(meansFamily(records, ownThreshold))
   const paired = builder.add(pairedFamily(records))
@@ -32,7 +32,11 @@ export function addChanges(builder: PlanBuilder, ownThreshold: number): <E>(take
 }
 
 /** Adds the jump rates of every threshold. */
-export function addSweep(builder: PlanBuilder, thresholds: readonly number[], ownThreshold: number): <E>(take: Take<E>) => SweepRow<E>[] {
+export function addSweep(
+  builder: QualityPlanBuilder,
+  thresholds: readonly number[],
+  ownThreshold: number
+): <E>(take: TakeEstimate<E>) => SweepRow<E>[] {
   const first = builder.add(sweepFamily(builder.units.flat(), thresholds.length))
   return take =>
     thresholds.map((threshold, i) => ({
@@ -50,7 +54,7 @@ function having(records: readonly QualityRecord[], kind: number): number {
 }
 
 /** Sums of a unit: for each kind transitions, Σ|change|, jumps. */
-function meansFamily(records: readonly QualityRecord[], ownThreshold: number): Family {
+function meansFamily(records: readonly QualityRecord[], ownThreshold: number): SumFamily {
   const own = records.length === 0 ? 0 : records[0].changes.thresholds.indexOf(ownThreshold)
   if (own < 0) throw new Error(`the records have no threshold ${ownThreshold}`)
   const counts = [0, 1].map(kind => having(records, kind))
@@ -87,7 +91,7 @@ function meansFamily(records: readonly QualityRecord[], ownThreshold: number): F
 }
 
 /** Sums of a unit: trajectories with both kinds, Σ of their boundary means, of their internal means, number with boundary > internal. */
-function pairedFamily(records: readonly QualityRecord[]): Family {
+function pairedFamily(records: readonly QualityRecord[]): SumFamily {
   const both = (record: QualityRecord) => kindsOf(record).every(kind => kind.transitions > 0)
   const count = records.filter(both).length
   return {
@@ -116,7 +120,7 @@ function pairedFamily(records: readonly QualityRecord[]): Family {
 }
 
 /** Sums of a unit: transitions of both kinds, then for each threshold the jumps of both. */
-function sweepFamily(records: readonly QualityRecord[], thresholds: number): Family {
+function sweepFamily(records: readonly QualityRecord[], thresholds: number): SumFamily {
   const counts = [0, 1].map(kind => having(records, kind))
   return {
     columns: 2 + 2 * thresholds,

@@ -28,7 +28,7 @@ export function sweepThresholds(own: number): readonly number[] {
 }
 
 /** @param starts indexes of the tokens that begin a turn */
-export function changesOf(values: Float64Array, starts: readonly number[], sweep: readonly number[]): ChangeSums {
+export function changeSumsOf(values: Float64Array, starts: readonly number[], sweep: readonly number[]): ChangeSums {
   const thresholds = Float64Array.from(sweep)
   const cells = thresholds.length + 1
   // Transitions by the number of thresholds that they exceed; those at boundaries in the second half.

@@ -3,49 +3,57 @@
  * resample draws the same units of both, so that what they share (the prompt, its difficulty) leaves the difference; else
  * each is resampled for itself, from streams that are independent. Source: Efron and Tibshirani 1993, chapters 8 and 16.
  */
-import { evaluate, percentileInterval, resampled } from './bootstrap.js'
+import { Fault } from '../../../core/errors.js'
+import { evaluatedPlan, percentileInterval, resampledStatistics } from './bootstrap.js'
 import type { Compared, Estimate, Pairing, QualityComparison, SamplingDesign } from './contract.js'
-import { estimate, estimatesOf, reasonsByPointer, undefinedEstimate, type Reasons, type Take } from './estimate.js'
-import { PlanBuilder, type Plan, type Unit } from './plan.js'
-import { LEVEL, layoutOf, type QualityOptions } from './quality.js'
+import { estimate, estimatesOf, reasonsByPointer, undefinedEstimate, type EstimateReasons, type TakeEstimate } from './estimate.js'
+import { QualityPlanBuilder, type QualityPlan, type ResampleUnit } from './plan.js'
+import { INTERVAL_LEVEL, layoutOf, type QualityOptions } from './quality.js'
 import type { QualityRecord } from './record.js'
+import { mergedQualityRecords } from './serial.js'
 import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
-import { pooledQuality, type Judge, type Layout } from './sections.js'
+import { pooledQuality, type SetEstimator, type QualityLayout } from './sections.js'
 
 export interface CompareOptions extends QualityOptions {
   /** design of the second sample; `sampling` is that of the first */
   readonly samplingOfB: SamplingDesign
 }
 
-/** @param a in canonical order @param b in canonical order, with the same sweep of thresholds */
-export function compareQuality(a: readonly QualityRecord[], b: readonly QualityRecord[], options: CompareOptions): QualityComparison {
+/** @param givenA records in any order @param givenB in any order, with the same sweep of thresholds */
+export function compareQuality(
+  givenA: readonly QualityRecord[],
+  givenB: readonly QualityRecord[],
+  options: CompareOptions
+): QualityComparison {
+  const a = mergedQualityRecords([givenA])
+  const b = mergedQualityRecords([givenB])
   const { seed, resamples } = options
   const grouped = unitKindOf(a) === 'prompt group' || unitKindOf(b) === 'prompt group'
   const kind = grouped ? 'prompt group' : 'trajectory'
-  const reasons: Reasons = new Map()
+  const reasons: EstimateReasons = new Map()
   const draws: ResampleOptions = { seed, resamples, stream: 0 }
-  const judge: Judge<Compared> = (chosen, add) => {
+  const estimateSet: SetEstimator<Compared> = (chosen, add) => {
     const sides = [a, b].map(records => unitsOf(records.filter(chosen), kind))
     const planned = sides.map(units => {
-      const builder = new PlanBuilder(units)
+      const builder = new QualityPlanBuilder(units)
       return { shape: add(builder), plan: builder.build() }
     })
     const [planA, planB] = planned.map(({ plan }) => plan)
-    const [statisticsA, statisticsB] = [planA, planB].map(plan => (plan.units.length < 2 ? null : resampled(plan, draws)))
+    const [statisticsA, statisticsB] = [planA, planB].map(plan => (plan.units.length < 2 ? null : resampledStatistics(plan, draws)))
     const partners = partnersOf(sides[0], sides[1])
     const against = (): Float64Array | null => {
       if (statisticsB === null) return null
-      if (partners === null) return resampled(planB, { ...draws, stream: 1 })
+      if (partners === null) return resampledStatistics(planB, { ...draws, stream: 1 })
       if (partners.every((unit, i) => unit === sides[1][i])) return statisticsB
-      const builder = new PlanBuilder(partners)
+      const builder = new QualityPlanBuilder(partners)
       add(builder)
-      return resampled(builder.build(), draws)
+      return resampledStatistics(builder.build(), draws)
     }
     const noInterval = `one ${kind} alone: nothing to resample`
     return planned[0].shape(
       differences(
-        estimatesOf(planA, evaluate(planA), statisticsA, noInterval, reasons),
-        estimatesOf(planB, evaluate(planB), statisticsB, noInterval, reasons),
+        estimatesOf(planA, evaluatedPlan(planA), statisticsA, noInterval, reasons),
+        estimatesOf(planB, evaluatedPlan(planB), statisticsB, noInterval, reasons),
         planA,
         statisticsA,
         against(),
@@ -55,14 +63,14 @@ export function compareQuality(a: readonly QualityRecord[], b: readonly QualityR
     )
   }
   const pooled = pooledQuality(
-    judge,
+    estimateSet,
     sharedLayout(layoutOf(a, options), layoutOf(b, { ...options, sampling: options.samplingOfB })),
     ({ error }, take, refusal) => take(error, refusal)
   )
   const missing = (['success', 'failure'] as const).filter(outcome => pooled.by_outcome[outcome] === null)
   return {
     pairing: pairingOf(a, b),
-    resampling: { unit: kind, units: unitsOf(a, kind).length, resamples, seed, level: LEVEL },
+    resampling: { unit: kind, units: unitsOf(a, kind).length, resamples, seed, level: INTERVAL_LEVEL },
     ...pooled,
     undefined_reasons: {
       ...reasonsByPointer(pooled, reasons),
@@ -72,10 +80,15 @@ export function compareQuality(a: readonly QualityRecord[], b: readonly QualityR
 }
 
 /** What both have; refused where it is refused of one of them. */
-function sharedLayout(a: Layout, b: Layout): Layout {
-  if (String(a.thresholds) !== String(b.thresholds)) throw new Error('records of two sweeps of thresholds')
+function sharedLayout(a: QualityLayout, b: QualityLayout): QualityLayout {
+  const [thresholds, other] = a.thresholds.length > 0 ? [a.thresholds, b.thresholds] : [b.thresholds, a.thresholds]
+  if (other.length > 0 && String(thresholds) !== String(other)) {
+    const found = `${thresholds} and ${other}`
+    throw new Fault({ format: 'quality records', problem: 'other thresholds', found, expected: 'one sweep for both critics' })
+  }
   return {
     ...a,
+    thresholds,
     steps: a.steps.filter(step => b.steps.includes(step)),
     outcomes: a.outcomes.filter(outcome => b.outcomes.includes(outcome)),
     turns: Math.min(a.turns, b.turns),
@@ -88,14 +101,14 @@ function sharedLayout(a: Layout, b: Layout): Layout {
 }
 
 function differences(
-  takeA: Take<Estimate>,
-  takeB: Take<Estimate>,
-  { slots }: Plan,
+  takeA: TakeEstimate<Estimate>,
+  takeB: TakeEstimate<Estimate>,
+  { slots }: QualityPlan,
   a: Float64Array | null,
   b: Float64Array | null,
   paired: boolean,
-  reasons: Reasons
-): Take<Compared> {
+  reasons: EstimateReasons
+): TakeEstimate<Compared> {
   return (slot, refusal) => {
     const [ofA, ofB] = [takeA(slot, refusal), takeB(slot, refusal)]
     const count = ofA.n_trajectories + ofB.n_trajectories
@@ -114,12 +127,12 @@ function differences(
 }
 
 /** For each unit of `a` the unit of `b` with the same uid and as many trajectories; null where one has none, or one of `b` is left. */
-function partnersOf(a: readonly Unit[], b: readonly Unit[]): readonly Unit[] | null {
+function partnersOf(a: readonly ResampleUnit[], b: readonly ResampleUnit[]): readonly ResampleUnit[] | null {
   if (a.length !== b.length) return null
   const units = new Map(b.map(unit => [unit[0].uid, unit]))
   const partners = a.map(unit => (unit[0].uid === null ? undefined : units.get(unit[0].uid)))
   const whole = partners.every((partner, i) => partner !== undefined && partner.length === a[i].length)
-  return whole && units.size === b.length ? (partners as readonly Unit[]) : null
+  return whole && units.size === b.length ? (partners as readonly ResampleUnit[]) : null
 }
 
 function pairingOf(a: readonly QualityRecord[], b: readonly QualityRecord[]): Pairing {

@@ -31,7 +31,7 @@ export interface Compared {
  * Source of the explained variance: Schulman et al., baselines, `1 - Var(R - V) / Var(R)`; scikit-learn's
  * `explained_variance_score`.
  */
-export interface Errors<E> {
+export interface ValueErrors<E> {
   /** mean V */
   readonly mean_value: E
   /** mean R */
@@ -46,17 +46,17 @@ export interface Errors<E> {
   readonly correlation: E
 }
 
-export interface WholeErrors<E> extends Errors<E> {
+export interface WholeErrors<E> extends ValueErrors<E> {
   /** the same with weight 1 / n for each of the n tokens of a trajectory: every trajectory weighs the same */
   readonly explained_variance_by_trajectory: E
 }
 
-export interface DecileRow<E> extends Errors<E> {
+export interface DecileRow<E> extends ValueErrors<E> {
   /** 0 to 9: tokens i of n with floor(10 i / n) equal to it */
   readonly decile: number
 }
 
-export interface TurnRow<E> extends Errors<E> {
+export interface TurnRow<E> extends ValueErrors<E> {
   /** 0 is the first turn, or, from the end, the last */
   readonly turn: number
   /** mean of the change over the turn, V at its last token minus V at its first; every trajectory that has the turn weighs the same */
@@ -77,7 +77,7 @@ export interface ChangesOfTransitions<E> {
   readonly jump_rate: E
 }
 
-export interface Changes<E> {
+export interface ValueChanges<E> {
   /** transitions between turns */
   readonly boundary: ChangesOfTransitions<E>
   /** transitions inside turns */
@@ -105,7 +105,7 @@ export interface SweepRow<E> {
 }
 
 /** Least-squares slopes over trajectories against the trainer step, each in its unit for one step (`numpy.polyfit`, degree 1). */
-export interface Drift<E> {
+export interface StepDrift<E> {
   readonly mean_value: E
   readonly mean_return: E
   readonly bias: E
@@ -116,13 +116,16 @@ export interface Drift<E> {
 export interface SetQuality<E, C = E> extends WholeErrors<E> {
   /** share of successes among the trajectories with a known outcome */
   readonly success_rate: E
-  /** [10] area under the ROC curve of a trace's mean value in the decile for its outcome, ties half (`roc_auc_score`) */
+  /**
+   * [10] area under the ROC curve of a trace's mean value in the decile for its outcome, ties half (`roc_auc_score`).
+   * `n_trajectories` counts those that are in a pair of a success and a failure
+   */
   readonly auc_by_decile: readonly E[]
-  /** [10] the same over pairs of one group alone */
+  /** [10] the same over pairs of one group alone (`within_group`); empty where there are no groups, or the set is one group */
   readonly auc_within_group: readonly E[]
   /** expected calibration error (Naeini et al. 2015): Σ n_b / n · |mean outcome - mean V| over bins b of tokens */
   readonly calibration: C
-  readonly changes: Changes<E>
+  readonly changes: ValueChanges<E>
 }
 
 export interface StepQuality<E> extends SetQuality<E> {
@@ -137,12 +140,12 @@ export interface OutcomeQuality<E> extends WholeErrors<E> {
   readonly by_step: readonly OutcomeStep<E>[]
   readonly by_turn: TurnRows<E>
   readonly by_decile: readonly DecileRow<E>[]
-  readonly drift: Drift<E>
+  readonly drift: StepDrift<E>
 }
 
 export interface PooledQuality<E, C = E> extends SetQuality<E, C> {
   readonly sweep: readonly SweepRow<E>[]
-  readonly drift: Drift<E>
+  readonly drift: StepDrift<E>
   readonly by_outcome: { readonly success: OutcomeQuality<E> | null; readonly failure: OutcomeQuality<E> | null }
   readonly by_step: readonly StepQuality<E>[]
   readonly by_turn: TurnRows<E>

@@ -5,16 +5,16 @@
  *
  * A unit contributes n, Σx, Σx² and for each y Σy, Σxy, where x is the step minus the mean step of the sample.
  */
-import type { Drift } from './contract.js'
+import type { StepDrift } from './contract.js'
 import { NO_RETURNS } from './errors.js'
-import type { Take } from './estimate.js'
-import type { Family, PlanBuilder } from './plan.js'
+import type { TakeEstimate } from './estimate.js'
+import type { SumFamily, QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 
 const SLOPES = 4
 const ROUNDING = 1e-13
 
-export function addDrift(builder: PlanBuilder): <E>(take: Take<E>, refusal: string | null) => Drift<E> {
+export function addDrift(builder: QualityPlanBuilder): <E>(take: TakeEstimate<E>, refusal: string | null) => StepDrift<E> {
   const first = builder.add(driftFamily(builder.units.flat()))
   return (take, refusal) => ({
     mean_value: take(first, refusal),
@@ -24,7 +24,7 @@ export function addDrift(builder: PlanBuilder): <E>(take: Take<E>, refusal: stri
   })
 }
 
-function driftFamily(records: readonly QualityRecord[]): Family {
+function driftFamily(records: readonly QualityRecord[]): SumFamily {
   const withReturns = records.some(r => r.hasValues && r.hasReturns)
   const counts = (r: QualityRecord) => r.step !== null && r.hasValues && (r.hasReturns || !withReturns)
   const counted = records.filter(counts)

@@ -1,19 +1,19 @@
 /**
- * How far values are from returns over a cell of tokens: the whole trajectory, a decile, a turn. The formulas stand at `Errors` in
+ * How far values are from returns over a cell of tokens: the whole trajectory, a decile, a turn. The formulas stand at `ValueErrors` in
  * `contract.ts`.
  *
  * A unit contributes n, Σ(V - c), Σ(R - d), Σ(V - c)², Σ(R - d)² and Σ((R - V) - (d - c))², where c and d are the means of V and R over the
  * cell of the whole sample. Sums about a common centre add up with any weights, and a variance from them, Σx²/n - (Σx/n)²,
  * loses no digit, since the second term is small.
  */
-import type { Errors } from './contract.js'
-import type { Take } from './estimate.js'
+import type { ValueErrors } from './contract.js'
+import type { TakeEstimate } from './estimate.js'
 import { MOMENTS, mergeMoments } from './moments.js'
-import type { Family, PlanBuilder } from './plan.js'
+import type { SumFamily, QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 
 /** Which moments of a record belong to a cell: their array, and where they begin; -1: it has none. */
-export interface Cell {
+export interface TokenCell {
   readonly array: (record: QualityRecord) => Float64Array
   readonly at: (record: QualityRecord) => number
   /** why no trajectory has the cell */
@@ -30,7 +30,10 @@ const SLOTS = ['mean_value', 'mean_return', 'explained_variance', 'mse', 'bias',
 const ROUNDING = 1e-13
 
 /** Adds the statistics of a cell to a plan. */
-export function addErrors(builder: PlanBuilder, cell: Cell): <E>(take: Take<E>, refusal: string | null) => Errors<E> {
+export function addErrors(
+  builder: QualityPlanBuilder,
+  cell: TokenCell
+): <E>(take: TakeEstimate<E>, refusal: string | null) => ValueErrors<E> {
   const first = builder.add(errorFamily(builder.units.flat(), cell, false))
   return (take, refusal) => ({
     mean_value: take(first, refusal),
@@ -43,12 +46,15 @@ export function addErrors(builder: PlanBuilder, cell: Cell): <E>(take: Take<E>, 
 }
 
 /** Adds the explained variance in which every trajectory weighs the same. */
-export function addExplainedByTrajectory(builder: PlanBuilder, cell: Cell): <E>(take: Take<E>, refusal: string | null) => E {
+export function addExplainedByTrajectory(
+  builder: QualityPlanBuilder,
+  cell: TokenCell
+): <E>(take: TakeEstimate<E>, refusal: string | null) => E {
   const first = builder.add(errorFamily(builder.units.flat(), cell, true))
   return (take, refusal) => take(first + 2, refusal)
 }
 
-function errorFamily(records: readonly QualityRecord[], cell: Cell, equal: Equal): Family {
+function errorFamily(records: readonly QualityRecord[], cell: TokenCell, equal: Equal): SumFamily {
   // Where no trajectory has returns, the mean value is still known.
   const withReturns = records.some(r => r.hasValues && r.hasReturns)
   const counts = (r: QualityRecord) => r.hasValues && (r.hasReturns || !withReturns) && cell.at(r) >= 0 && cell.array(r)[cell.at(r)] > 0
@@ -96,7 +102,7 @@ function errorFamily(records: readonly QualityRecord[], cell: Cell, equal: Equal
       out[to + 1] = d + r
       out[to + 2] = varianceR === 0 ? NaN : 1 - varianceE / varianceR
       out[to + 3] = varianceE + meanE * meanE
-      out[to + 4] = -meanE
+      out[to + 4] = c - d - e
       out[to + 5] = varies ? Math.max(-1, Math.min(1, covariance / (Math.sqrt(varianceV) * Math.sqrt(varianceR)))) : NaN
       if (!withReturns) out.fill(NaN, to + 1, to + SLOTS.length)
     },
@@ -112,5 +118,5 @@ function errorFamily(records: readonly QualityRecord[], cell: Cell, equal: Equal
 /** Population variance from the mean square and the mean, both about a centre. */
 function variance(square: number, mean: number): number {
   const v = square - mean * mean
-  return v <= ROUNDING * square ? 0 : v
+  return v <= ROUNDING * square && square < Infinity ? 0 : v
 }

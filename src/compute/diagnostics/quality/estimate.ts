@@ -1,24 +1,24 @@
 /** From numbers of a plan to estimates, and from estimates with reasons to plain data with `undefined_reasons`. */
-import { percentileInterval, type Evaluated } from './bootstrap.js'
+import { percentileInterval, type EvaluatedPlan } from './bootstrap.js'
 import type { Estimate } from './contract.js'
-import type { Plan } from './plan.js'
+import type { QualityPlan } from './plan.js'
 
 /** Makes what stands at a slot. A refusal is the reason why the statistic is not given. */
-export type Take<E> = (slot: number, refusal?: string | null) => E
+export type TakeEstimate<E> = (slot: number, refusal?: string | null) => E
 
 /** Why estimates are undefined, by the estimate itself; `settle` gives each reason its pointer. */
-export type Reasons = Map<Estimate, string>
+export type EstimateReasons = Map<Estimate, string>
 
-export const OVERFLOW = 'a sum leaves the double range'
+export const SUM_OVERFLOW = 'a sum leaves the double range'
 
 /** @param statistics [slots × resamples]; null: fewer than two units, so there is no interval */
 export function estimatesOf(
-  plan: Plan,
-  evaluated: Evaluated,
+  plan: QualityPlan,
+  evaluated: EvaluatedPlan,
   statistics: Float64Array | null,
   noInterval: string,
-  reasons: Reasons
-): Take<Estimate> {
+  reasons: EstimateReasons
+): TakeEstimate<Estimate> {
   const resamples = statistics === null ? 0 : statistics.length / plan.slots
   return (slot, refusal = null) => {
     const { trajectories, why } = partOf(plan, evaluated, slot)
@@ -30,13 +30,18 @@ export function estimatesOf(
   }
 }
 
-export function undefinedEstimate(trajectories: number, why: string, reasons: Reasons): Estimate {
+export function undefinedEstimate(trajectories: number, why: string, reasons: EstimateReasons): Estimate {
   const made = { value: null, low: null, high: null, n_trajectories: trajectories }
   reasons.set(made, why)
   return made
 }
 
-export function estimate(value: number, interval: ReturnType<typeof percentileInterval>, trajectories: number, reasons: Reasons): Estimate {
+export function estimate(
+  value: number,
+  interval: ReturnType<typeof percentileInterval>,
+  trajectories: number,
+  reasons: EstimateReasons
+): Estimate {
   if ('why' in interval) {
     const made = { value, low: null, high: null, n_trajectories: trajectories }
     reasons.set(made, interval.why)
@@ -45,13 +50,13 @@ export function estimate(value: number, interval: ReturnType<typeof percentileIn
   return { value, low: interval.low, high: interval.high, n_trajectories: trajectories }
 }
 
-function partOf({ linear, ranked }: Plan, { sums }: Evaluated, slot: number): { trajectories: number; why: () => string } {
+function partOf({ linear, ranked }: QualityPlan, { sums }: EvaluatedPlan, slot: number): { trajectories: number; why: () => string } {
   const family = linear.find(part => slot >= part.slot && slot < part.slot + part.of.slots)
   if (family !== undefined) {
     const { of, column } = family
     const finite = sums.subarray(column, column + of.columns).every(Number.isFinite)
     const own = slot - family.slot
-    return { trajectories: of.trajectories(own), why: () => (finite ? of.why(sums, column, own) : OVERFLOW) }
+    return { trajectories: of.trajectories(own), why: () => (finite ? of.why(sums, column, own) : SUM_OVERFLOW) }
   }
   const part = ranked.find(({ of, slot: first }) => slot >= first && slot < first + of.slots)
   if (part === undefined) throw new Error(`no statistic has slot ${slot}`)
@@ -60,7 +65,7 @@ function partOf({ linear, ranked }: Plan, { sums }: Evaluated, slot: number): { 
 }
 
 /** The reasons at their pointers: `/mse/value` where the value is null, `/mse/low` where only the interval is. */
-export function reasonsByPointer(tree: object, reasons: Reasons): Readonly<Record<string, string>> {
+export function reasonsByPointer(tree: object, reasons: EstimateReasons): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}
   const visit = (node: unknown, pointer: string): void => {
     if (typeof node !== 'object' || node === null) return

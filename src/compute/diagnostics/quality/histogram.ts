@@ -31,24 +31,33 @@ export function cellEdge(cell: number): number {
 }
 
 export function histogramOf(values: Float64Array): ValueHistogram {
-  const counts = new Uint32Array(ALL_CELLS)
-  const sums = new Float64Array(ALL_CELLS)
-  let [below0, above1] = [0, 0]
+  const cellOf = new Uint16Array(values.length)
+  let [below0, above1, lowest, highest] = [0, 0, ALL_CELLS, -1]
   for (let i = 0; i < values.length; i++) {
     const v = values[i]
     const cell = v < FROM ? 0 : v >= 1.5 ? CELLS + 1 : 1 + Math.floor((v - FROM) * PER_UNIT)
-    counts[cell]++
-    sums[cell] += v
+    cellOf[i] = cell
+    if (cell < lowest) lowest = cell
+    if (cell > highest) highest = cell
     if (v < 0) below0++
     else if (v > 1) above1++
   }
-  const used: number[] = []
-  for (let cell = 0; cell < ALL_CELLS; cell++) if (counts[cell] > 0) used.push(cell)
-  return {
-    cells: Uint16Array.from(used),
-    counts: Uint32Array.from(used, cell => counts[cell]),
-    sums: Float64Array.from(used, cell => sums[cell]),
-    below0,
-    above1
+  // Values of one trajectory lie close together: cells outside their range are not even made.
+  const range = Math.max(0, highest + 1 - lowest)
+  const counts = new Uint32Array(range)
+  const sums = new Float64Array(range)
+  let used = 0
+  for (let i = 0; i < values.length; i++) {
+    const cell = cellOf[i] - lowest
+    if (counts[cell]++ === 0) used++
+    sums[cell] += values[i]
   }
+  const histogram = { cells: new Uint16Array(used), counts: new Uint32Array(used), sums: new Float64Array(used), below0, above1 }
+  for (let cell = 0, k = 0; cell < range; cell++) {
+    if (counts[cell] === 0) continue
+    histogram.cells[k] = lowest + cell
+    histogram.counts[k] = counts[cell]
+    histogram.sums[k++] = sums[cell]
+  }
+  return histogram
 }

@@ -1,20 +1,20 @@
 /**
  * A plan: which sums each unit of a sample contributes, and how statistics follow from weighted sums. Every statistic but the
- * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is plain data; `bootstrap.ts`
+ * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas; `bootstrap.ts`
  * evaluates it.
  */
 import type { QualityRecord } from './record.js'
 
-export type Unit = readonly QualityRecord[]
+export type ResampleUnit = readonly QualityRecord[]
 
 /** Statistics that follow from sums over units. */
-export interface Family {
+export interface SumFamily {
   /** sums of a unit */
   readonly columns: number
   /** statistics */
   readonly slots: number
   /** Adds the sums of a unit to `row`, from `at` on. `row` is 0 there. */
-  fill(unit: Unit, row: Float64Array, at: number): void
+  fill(unit: ResampleUnit, row: Float64Array, at: number): void
   /** Writes the statistics of weighted sums to `out`, from `to` on; NaN for one that is undefined. */
   read(sums: Float64Array, at: number, out: Float64Array, to: number): void
   /** trajectories that a statistic is of */
@@ -23,46 +23,61 @@ export interface Family {
   why(sums: Float64Array, at: number, slot: number): string
 }
 
+/** How often each of several resamples drew each unit: `counts[unit * width + b]` for resample b < width. */
+export interface ResampleWeights {
+  readonly counts: Uint16Array
+  readonly width: number
+}
+
 /** Statistics of ranks: they need the weights themselves. */
-export interface Ranked {
+export interface RankFamily {
   readonly slots: number
-  /** Writes the statistics of a resample to `out`, from `to` on. `weights[at + u]` counts unit u. */
-  read(weights: Uint16Array, at: number, out: Float64Array, to: number): void
+  /** Writes statistic s of resample b to `out[at + s * stride + b]`, for b < resamples. */
+  read(weights: ResampleWeights, resamples: number, out: Float64Array, at: number, stride: number): void
   trajectories(slot: number): number
   why(slot: number): string
 }
 
-interface Part<T> {
+interface PlanPart<T> {
   readonly of: T
   readonly slot: number
 }
 
-export interface LinearPart extends Part<Family> {
+export interface SumPart extends PlanPart<SumFamily> {
   readonly column: number
 }
 
-export interface Plan {
-  readonly units: readonly Unit[]
-  readonly linear: readonly LinearPart[]
-  readonly ranked: readonly Part<Ranked>[]
+export interface QualityPlan {
+  readonly units: readonly ResampleUnit[]
+  readonly linear: readonly SumPart[]
+  readonly ranked: readonly PlanPart<RankFamily>[]
   readonly slots: number
   readonly columns: number
-  /** rows of all units behind one another; row u is [starts[u], starts[u + 1]) and ends with its last number that is not 0 */
+  /** [units] units by the length of their rows, longest first; canonical order on a tie */
+  readonly order: Int32Array
+  /**
+   * rows in that order, in blocks of eight: column k of row i of a block stands at 8 k + i. A row ends with its last number that is not
+   * 0, and is filled with 0 to its block's longest.
+   */
   readonly rows: Float64Array
-  readonly starts: Int32Array
+  /** [blocks + 1] where each block begins */
+  readonly blocks: Int32Array
 }
 
+/** Rows that are added together; the loop of `bootstrap.ts` is written for this number. */
+export const ROWS_A_BLOCK = 8
+
 /** Gathers families, then makes the plan. Families that few units have (late turns) come last, so that rows are short. */
-export class PlanBuilder {
-  readonly #linear: LinearPart[] = []
-  readonly #ranked: Part<Ranked>[] = []
+export class QualityPlanBuilder {
+  readonly #linear: SumPart[] = []
+  readonly #ranked: PlanPart<RankFamily>[] = []
   #slots = 0
   #columns = 0
 
-  constructor(readonly units: readonly Unit[]) {}
+  constructor(readonly units: readonly ResampleUnit[]) {}
 
   /** @returns its first slot */
-  add(of: Family): number {
+  add(of: SumFamily): number {
     const slot = this.#take(of.slots)
     this.#linear.push({ of, slot, column: this.#columns })
     this.#columns += of.columns
@@ -70,40 +85,32 @@ export class PlanBuilder {
   }
 
   /** @returns its first slot */
-  rank(of: Ranked): number {
+  rank(of: RankFamily): number {
     const slot = this.#take(of.slots)
     this.#ranked.push({ of, slot })
     return slot
   }
 
-  build(): Plan {
+  build(): QualityPlan {
     const { units } = this
-    const starts = new Int32Array(units.length + 1)
-    let rows = new Float64Array(units.length * Math.min(this.#columns, 256))
-    const row = new Float64Array(this.#columns)
-    units.forEach((unit, u) => {
-      row.fill(0)
+    const filled = units.map(unit => {
+      const row = new Float64Array(this.#columns)
       for (const { of, column } of this.#linear) of.fill(unit, row, column)
       let length = row.length
       while (length > 0 && row[length - 1] === 0) length--
-      const end = starts[u] + length
-      if (end > rows.length) {
-        const wider = new Float64Array(2 * end)
-        wider.set(rows)
-        rows = wider
-      }
-      rows.set(row.subarray(0, length), starts[u])
-      starts[u + 1] = end
+      return row.slice(0, length)
     })
-    return {
-      units,
-      linear: this.#linear,
-      ranked: this.#ranked,
-      slots: this.#slots,
-      columns: this.#columns,
-      rows: rows.slice(0, starts[units.length]),
-      starts
+    const order = Int32Array.from(units.keys()).sort((a, b) => filled[b].length - filled[a].length)
+    const blocks = new Int32Array(Math.ceil(units.length / ROWS_A_BLOCK) + 1)
+    for (let block = 0; block + 1 < blocks.length; block++) {
+      blocks[block + 1] = blocks[block] + ROWS_A_BLOCK * filled[order[block * ROWS_A_BLOCK]].length
     }
+    const rows = new Float64Array(blocks[blocks.length - 1])
+    order.forEach((unit, i) => {
+      const at = blocks[Math.floor(i / ROWS_A_BLOCK)] + (i % ROWS_A_BLOCK)
+      filled[unit].forEach((sum, k) => (rows[at + k * ROWS_A_BLOCK] = sum))
+    })
+    return { units, linear: this.#linear, ranked: this.#ranked, slots: this.#slots, columns: this.#columns, order, rows, blocks }
   }
 
   #take(slots: number): number {

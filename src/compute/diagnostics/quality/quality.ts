@@ -7,15 +7,16 @@
  *
  * Time: units × sums × resamples multiplications, and one pass over the sorted traces for each decile and resample. No token is read.
  */
-import { evaluate, resampled } from './bootstrap.js'
+import { evaluatedPlan, resampledStatistics } from './bootstrap.js'
 import type { Calibration, Estimate, Quality, SamplingDesign } from './contract.js'
 import { pairGroupOf } from './auc.js'
-import { estimatesOf, reasonsByPointer, type Reasons } from './estimate.js'
-import { PlanBuilder } from './plan.js'
+import { estimatesOf, reasonsByPointer, type EstimateReasons } from './estimate.js'
+import { QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
+import { mergedQualityRecords } from './serial.js'
 import { refusalsOf } from './sampling.js'
-import { pooledQuality, type Calibrated, type Judge, type Layout } from './sections.js'
+import { pooledQuality, type Calibrated, type SetEstimator, type QualityLayout } from './sections.js'
 import { movingTurns, turnsBetween, turnsToldApart } from './turns.js'
 
 export interface QualityOptions extends Omit<ResampleOptions, 'stream'> {
@@ -24,21 +25,22 @@ export interface QualityOptions extends Omit<ResampleOptions, 'stream'> {
   readonly jumpThreshold: number
 }
 
-export const LEVEL = 0.95
+export const INTERVAL_LEVEL = 0.95
 export const DEFAULT_RESAMPLING = { seed: 0, resamples: 2000 } as const
 
-/** @param records in canonical order (`mergedQualityRecords`), all with one sweep of thresholds */
-export function quality(records: readonly QualityRecord[], options: QualityOptions): Quality {
+/** @param given records in any order, all with one sweep of thresholds, `jumpThreshold` among them */
+export function quality(given: readonly QualityRecord[], options: QualityOptions): Quality {
+  const records = mergedQualityRecords([given])
   const { seed, resamples, sampling } = options
   const kind = unitKindOf(records)
   const layout = layoutOf(records, options)
-  const reasons: Reasons = new Map()
-  const judge: Judge<Estimate> = (chosen, add) => {
-    const builder = new PlanBuilder(unitsOf(records.filter(chosen), kind))
+  const reasons: EstimateReasons = new Map()
+  const estimateSet: SetEstimator<Estimate> = (chosen, add) => {
+    const builder = new QualityPlanBuilder(unitsOf(records.filter(chosen), kind))
     const shape = add(builder)
     const plan = builder.build()
-    const statistics = plan.units.length < 2 ? null : resampled(plan, { seed, resamples, stream: 0 })
-    return shape(estimatesOf(plan, evaluate(plan), statistics, `one ${kind} alone: nothing to resample`, reasons))
+    const statistics = plan.units.length < 2 ? null : resampledStatistics(plan, { seed, resamples, stream: 0 })
+    return shape(estimatesOf(plan, evaluatedPlan(plan), statistics, `one ${kind} alone: nothing to resample`, reasons))
   }
   const calibrated: Calibrated<Estimate, Calibration> = ({ error, describe }, take, refusal) => {
     const value = take(error, refusal)
@@ -47,12 +49,12 @@ export function quality(records: readonly QualityRecord[], options: QualityOptio
     if (why !== undefined) reasons.set(whole, why)
     return whole
   }
-  const pooled = pooledQuality(judge, layout, calibrated)
+  const pooled = pooledQuality(estimateSet, layout, calibrated)
   const sum = (of: (record: QualityRecord) => number) => records.reduce((total, record) => total + of(record), 0)
   const missing = (['success', 'failure'] as const).filter(outcome => pooled.by_outcome[outcome] === null)
   return {
     sampling,
-    resampling: { unit: kind, units: unitsOf(records, kind).length, resamples, seed, level: LEVEL },
+    resampling: { unit: kind, units: unitsOf(records, kind).length, resamples, seed, level: INTERVAL_LEVEL },
     n_trajectories: records.length,
     tokens: sum(r => r.tokens),
     within_group: layout.group,
@@ -67,7 +69,7 @@ export function quality(records: readonly QualityRecord[], options: QualityOptio
   }
 }
 
-export function layoutOf(records: readonly QualityRecord[], { sampling, jumpThreshold }: QualityOptions): Layout {
+export function layoutOf(records: readonly QualityRecord[], { sampling, jumpThreshold }: QualityOptions): QualityLayout {
   return {
     steps: [...new Set(records.flatMap(r => r.step ?? []))].sort((a, b) => a - b),
     outcomes: (['success', 'failure'] as const).filter(outcome => records.some(r => r.outcome === outcome)),

@@ -8,7 +8,7 @@ import { EXIT, Fault, type Place } from '../../../core/errors.js'
 import { addPairs, meanOf, ZERO_SUM } from '../../../core/sums.js'
 import type { Sample } from '../../../schema/samples.js'
 import type { Outcome } from '../../../schema/traces.js'
-import { changesOf, type ChangeSums } from './changes.js'
+import { changeSumsOf, type ChangeSums } from './changes.js'
 import { histogramOf, type ValueHistogram } from './histogram.js'
 import { mergeMoments, MOMENTS, sliceMoments } from './moments.js'
 import { turnRecords, turnStarts, type TurnSums } from './turn-record.js'
@@ -100,7 +100,7 @@ export function traceQualityRecord(trace: RetainedTrace, thresholds: readonly nu
     deciles,
     decileValues,
     turns: turnRecords(values, starts, turnMoments),
-    changes: changesOf(values, starts, thresholds),
+    changes: changeSumsOf(values, starts, thresholds),
     histogram: histogramOf(values)
   }
   refuseOverflow(record, place)
@@ -137,8 +137,10 @@ function momentsOf(values: Float64Array, returns: Float64Array, starts: readonly
 }
 
 function refuseNonFinite(array: string, numbers: Float64Array | null, place: Place): void {
-  const index = numbers?.findIndex(x => !Number.isFinite(x)) ?? -1
-  if (numbers === null || index < 0) return
+  if (numbers === null) return
+  let index = 0
+  while (index < numbers.length && Number.isFinite(numbers[index])) index++
+  if (index === numbers.length) return
   throw new Fault({
     format: 'trace',
     problem: 'number that is not finite',

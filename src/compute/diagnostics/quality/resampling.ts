@@ -8,6 +8,7 @@
  * any range of resamples can be drawn in any thread. An index is floor(n u / 2^32) for the 32-bit number u; its probability
  * departs from 1 / n by less than 2^-32.
  */
+import type { ResampleWeights } from './plan.js'
 import type { QualityRecord } from './record.js'
 
 export interface ResampleOptions {
@@ -44,10 +45,10 @@ export function resampleIndices(n: number, resample: number, options: ResampleOp
   return indices
 }
 
-/** Adds one to `weights[at + unit]` for each drawn unit. A statistic of a resample is that of its units, so weighted. */
-export function drawWeights(n: number, resample: number, options: ResampleOptions, weights: Uint16Array, at: number): void {
+/** Counts the drawn units of a resample as resample b of `weights`. A statistic of a resample is that of its units, so weighted. */
+export function drawWeights(n: number, resample: number, options: ResampleOptions, { counts, width }: ResampleWeights, b: number): void {
   draw(n, resample, options, unit => {
-    weights[at + unit]++
+    counts[unit * width + b]++
   })
 }
 

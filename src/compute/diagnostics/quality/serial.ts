@@ -7,14 +7,14 @@ import type { Outcome } from '../../../schema/traces.js'
 import type { ChangesOfKind } from './changes.js'
 import type { QualityRecord } from './record.js'
 
-type Plain<T> = T extends Float64Array | Uint32Array | Uint16Array
+type PlainArrays<T> = T extends Float64Array | Uint32Array | Uint16Array
   ? readonly number[]
   : T extends string | number | boolean | null
     ? T
-    : { readonly [key in keyof T]: Plain<T[key]> }
+    : { readonly [key in keyof T]: PlainArrays<T[key]> }
 
 /** A record whose arrays are lists of numbers: what JSON and Arrow can hold. */
-export type PlainQualityRecord = Plain<QualityRecord>
+export type PlainQualityRecord = PlainArrays<QualityRecord>
 
 export function plainQualityRecord(record: QualityRecord): PlainQualityRecord {
   return plain(record) as PlainQualityRecord
@@ -28,7 +28,7 @@ function plain(value: unknown): unknown {
 
 /** The record that `plainQualityRecord` was given. Its caller has checked that the numbers are those that were written. */
 export function qualityRecordFromPlain(p: PlainQualityRecord): QualityRecord {
-  const changes = ({ transitions, sum, jumps }: Plain<ChangesOfKind>) => ({ transitions, sum, jumps: Uint32Array.from(jumps) })
+  const changes = ({ transitions, sum, jumps }: PlainArrays<ChangesOfKind>) => ({ transitions, sum, jumps: Uint32Array.from(jumps) })
   const { turns, histogram } = p
   return {
     index: p.index,

@@ -1,8 +1,8 @@
 /** The share of successes among the trajectories with a known outcome: Σ y / n, y = 1 for a success. No unit. */
-import type { Take } from './estimate.js'
-import type { PlanBuilder } from './plan.js'
+import type { TakeEstimate } from './estimate.js'
+import type { QualityPlanBuilder } from './plan.js'
 
-export function addSuccessRate(builder: PlanBuilder): <E>(take: Take<E>, refusal: string | null) => E {
+export function addSuccessRate(builder: QualityPlanBuilder): <E>(take: TakeEstimate<E>, refusal: string | null) => E {
   const known = builder.units.flat().filter(r => r.outcome !== null).length
   const slot = builder.add({
     columns: 2,

@@ -43,7 +43,7 @@ export function turnRecords(values: Float64Array, starts: readonly number[], mom
     sums[i * TURN_SUMS + MOMENTS + 1] = values[last(turn)]
   })
   const changes = Float64Array.from(turns, change)
-  const largest = turns.sort((a, b) => changes[b] - changes[a] || a - b).slice(0, LARGEST_TURNS)
+  const largest = turns.sort((a, b) => changes[b] - changes[a]).slice(0, LARGEST_TURNS)
   const rows = largest.flatMap(turn => [turn, starts[turn], last(turn) - starts[turn] + 1, values[starts[turn]], values[last(turn)]])
   return { count, sums, largest: Float64Array.from(rows) }
 }

@@ -5,13 +5,13 @@
  */
 import type { MovingTurn, TurnRows } from './contract.js'
 import { addErrors } from './errors.js'
-import type { Take } from './estimate.js'
+import type { TakeEstimate } from './estimate.js'
 import { MOMENTS } from './moments.js'
-import type { Family, PlanBuilder } from './plan.js'
+import type { SumFamily, QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 import { LARGEST_SUMS, LARGEST_TURNS, MAX_TURNS, turnAt } from './turn-record.js'
 
-type End = 'start' | 'end'
+type TurnsFrom = 'start' | 'end'
 
 /** Turns that are told apart: the most that a trajectory has, at most 32. */
 export function turnsToldApart(records: readonly QualityRecord[]): number {
@@ -23,7 +23,7 @@ export function turnsBetween(records: readonly QualityRecord[]): number {
 }
 
 /** Adds the turns; late ones come last in a row, so that short trajectories have short rows. */
-export function addTurns(builder: PlanBuilder, turns: number): <E>(take: Take<E>, refusal: string | null) => TurnRows<E> {
+export function addTurns(builder: QualityPlanBuilder, turns: number): <E>(take: TakeEstimate<E>, refusal: string | null) => TurnRows<E> {
   const each = Array.from({ length: turns }, (_, turn) => ({ start: addTurn(builder, turn, 'start'), end: addTurn(builder, turn, 'end') }))
   return (take, refusal) => ({
     from_start: each.map(({ start }, turn) => ({ turn, ...start(take, refusal) })),
@@ -31,12 +31,12 @@ export function addTurns(builder: PlanBuilder, turns: number): <E>(take: Take<E>
   })
 }
 
-function addTurn(builder: PlanBuilder, turn: number, end: End) {
+function addTurn(builder: QualityPlanBuilder, turn: number, end: TurnsFrom) {
   const at = (record: QualityRecord) => turnAt(record.turns, turn, end)
   const none = `no trajectory has this turn with values and returns`
   const errors = addErrors(builder, { array: record => record.turns.sums, at, none })
   const change = builder.add(changeFamily(builder.units.flat(), at))
-  return <E>(take: Take<E>, refusal: string | null) => ({
+  return <E>(take: TakeEstimate<E>, refusal: string | null) => ({
     ...errors(take, refusal),
     change: take(change),
     absolute_change: take(change + 1)
@@ -44,7 +44,7 @@ function addTurn(builder: PlanBuilder, turn: number, end: End) {
 }
 
 /** Sums of a unit: trajectories with the turn, Σ change, Σ |change|. */
-function changeFamily(records: readonly QualityRecord[], at: (record: QualityRecord) => number): Family {
+function changeFamily(records: readonly QualityRecord[], at: (record: QualityRecord) => number): SumFamily {
   const count = records.filter(r => at(r) >= 0).length
   return {
     columns: 3,
@@ -77,5 +77,5 @@ export function movingTurns(records: readonly QualityRecord[]): readonly MovingT
       return { index, uid, step, turn, turns: count, first_token, tokens, first_value, last_value, change }
     })
   )
-  return turns.sort((a, b) => Math.abs(b.change) - Math.abs(a.change) || a.index - b.index || a.turn - b.turn).slice(0, LARGEST_TURNS)
+  return turns.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, LARGEST_TURNS)
 }
