@@ -19,7 +19,7 @@ import { hashes } from './support/run.js'
 const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'case-evidence': ['96afa0e73edb04bc'],
   'claims-audit': ['8e613b0159bc17fe'],
-  'critic-diagnostics': ['d9cd00f1bcdfa506'],
+  'critic-diagnostics': ['2746585072c84863'],
   'critic-trace-index': ['a97537e2abe47e1a', '85ef6bd164254948'],
   'critic-trace-snapshots': ['0175e4f8c335e0ca'],
   'critic-trace-statistics': ['5bfdeec308d1a487', '72104c6e4d40e8c2'],
@@ -90,7 +90,11 @@ const all = (...more: readonly string[]) => runCli(['all', '--study', study, '--
 
 t.before(async () => {
   writeHistoryStudy(study)
-  const runs = [await all(), await runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures'])]
+  const runs = [
+    await all(),
+    await runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures']),
+    await runCli(['diagnose', fixture('snapshot'), '--out', join(work, 'diagnose'), '--no-figures'])
+  ]
   for (const { code, stderr } of runs) if (code !== 0) throw new Error(stderr)
 })
 

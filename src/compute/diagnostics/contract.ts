@@ -3,7 +3,7 @@ import type { Outcome } from '../../schema/traces.js'
 import type { SnapshotPlan } from '../../study/inventory.js'
 import type { HashedFile } from '../../schema/study.js'
 import type { EstimatorDiagnosis } from './diagnose.js'
-import type { Finding } from './faults/finding.js'
+import type { DiagnosticFinding } from './faults/finding.js'
 import type { Quality, QualityComparison, SamplingDesign } from './quality/contract.js'
 
 export type { LambdaAdvantages } from './estimator/whitening.js'
@@ -25,9 +25,9 @@ export interface DiagnosedSource {
 }
 
 /** A finding whose place names the file and row of its sample. */
-export interface PlacedFinding extends Omit<Finding, 'place'> {
+export interface PlacedFinding extends Omit<DiagnosticFinding, 'place'> {
   readonly place:
-    | (NonNullable<Finding['place']> & {
+    | (NonNullable<DiagnosticFinding['place']> & {
         readonly file: string | null
         readonly row: number | null
         readonly step: number | null

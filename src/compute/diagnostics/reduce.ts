@@ -2,7 +2,7 @@
 import type { SampleSource } from '../traces/contract.js'
 import type { DiagnosedSet, DiagnosedSource, DiagnosisSettings, JumpPair, PlacedFinding } from './contract.js'
 import { diagnoseEstimator, type ToldValues } from './diagnose.js'
-import type { Finding } from './faults/finding.js'
+import type { DiagnosticFinding } from './faults/finding.js'
 import { DEFAULT_RESAMPLING, quality, type QualityOptions } from './quality/quality.js'
 import type { QualityRecord } from './quality/record.js'
 import type { SampleDiagnosticRecord } from './record-task.js'
@@ -51,7 +51,7 @@ function jumpPair({ outcome, changes: { boundary, internal } }: QualityRecord): 
   return [{ outcome, boundary: boundary.sum / boundary.transitions, internal: internal.sum / internal.transitions }]
 }
 
-function placed(finding: Finding, records: readonly SourcedRecord[]): PlacedFinding {
+function placed(finding: DiagnosticFinding, records: readonly SourcedRecord[]): PlacedFinding {
   const { place } = finding
   if (place === null) return { ...finding, place }
   const found = records.find(({ record }) => record.estimator.index === place.sample)

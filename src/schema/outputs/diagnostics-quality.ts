@@ -106,7 +106,7 @@ function setFields<E, C>(estimate: Kind<E>, calibration: Kind<C>) {
       kind: list(estimate, 10, 10),
       doc: "area under the ROC curve of a trajectory's mean value in each decile of its progress for its outcome, ties half"
     },
-    auc_within_group: { kind: list(estimate, 10, 10), doc: 'the same over pairs of one group alone' },
+    auc_within_group: { kind: list(estimate, 0, 10), doc: 'the same over pairs of one group alone; empty where there are no groups' },
     calibration: { kind: calibration, doc: 'expected calibration error: mean over tokens of |mean outcome - mean value| of their bin' },
     changes: { kind: changes(estimate), doc: 'changes of the value from token to token' }
   }
