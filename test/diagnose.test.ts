@@ -9,7 +9,7 @@ import { parseCsv } from './support/csv-parse.js'
 import { CLEAN, diagnosticDump, type DumpPlan } from './support/diagnostic-dumps.js'
 import { writeDump, writeLoggedHistory } from './support/diagnostic-files.js'
 import { hashes } from './support/run.js'
-import { fixture } from './support/paths.js'
+import { fixture, root } from './support/paths.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-diagnose-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
@@ -266,6 +266,15 @@ t.test('figures and page', async t => {
   t.equal(page.match(/<img src="data:image\/png;base64,/g)?.length, 2)
   t.match(page, /default-src 'none'; img-src data:; style-src 'sha256-/)
   t.notMatch(page, /<script|https?:\/\/(?!github\.com)/)
+})
+
+t.test('the example of docs/diagnose.md is what the command prints', async t => {
+  const run = await runCli(['diagnose', 'final-reward-masked.jsonl', '--gamma', '1', '--out', join(work, 'example'), '--no-figures'], {
+    cwd: fixture('diagnostics')
+  })
+  t.equal(run.code, 1)
+  const docs = readFileSync(join(root, 'docs/diagnose.md'), 'utf8')
+  t.equal(/^```\n\$ node [^\n]*\n(.*?)^```$/ms.exec(docs)?.[1], run.stdout.replace(join(work, 'example'), 'out'))
 })
 
 t.test('every document follows its kind', t => {
