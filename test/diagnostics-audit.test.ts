@@ -217,6 +217,13 @@ t.test('a critic whose values neither follow the scores nor move, over many traj
   t.end()
 })
 
+t.test('values of padding that bootstrap the last token', t => {
+  const { audit, findings } = planned({ rule: 'every-token', turns: 1, trailing: 0.5, seed: seedOf(34) })
+  t.equal(audit.rule, 'every-token')
+  t.match(findings, [{ kind: 'masked-bootstrap', severity: 'property', message: /behind the last turn/ }])
+  t.end()
+})
+
 t.test('truncated samples are stated', t => {
   const { findings } = planned({ truncated: 0.5, seed: seedOf(31) })
   t.match(findings, [{ kind: 'truncation', severity: 'property' }])
@@ -243,6 +250,9 @@ t.test('what a snapshot of traces tells: values, returns and positions', t => {
     t.ok([audit.rule, ...audit.alternatives].includes(rule))
     t.same(findings, [], rule)
   }
+  const open = traces({ rule: 'every-token' }).audit
+  t.equal(open.rule, null, 'values of masked tokens that bootstrap are not in a trace')
+  t.ok(open.not_identifiable.includes('rule'))
   const { audit } = traces({ rule: 'carry' })
   t.equal(audit.rule, 'carry')
   t.same(audit.alternatives, ['trainable-only'])

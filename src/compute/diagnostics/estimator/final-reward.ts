@@ -66,24 +66,30 @@ export function tailsOf(records: readonly EstimatorRecord[], relation: Relation,
 
 /** True where returns of samples that end in a trainable token hold the score, so the score is the reward; null: no such sample. */
 export function scoreIsReward(tails: readonly Tail[]): boolean | null {
-  const telling = tails.filter(
-    t => t.trailing === 0 && t.record.score !== null && !t.record.has.rewards && Math.abs(t.record.score) > t.allowed
-  )
+  const scored = tails.filter(t => t.record.score !== null && !t.record.has.rewards)
+  // a return that holds a reward beside a score of 0
+  if (scored.some(t => isNothing(t.record.score, t) && !isNothing(t.used, t))) return false
+  const telling = scored.filter(t => t.trailing === 0 && !isNothing(t.record.score, t))
   if (telling.length === 0) return null
-  return telling.filter(t => Math.abs(t.used - (t.record.score ?? 0)) <= t.allowed).length * 2 >= telling.length
+  return telling.filter(t => isNothing(t.used - (t.record.score ?? 0), t)).length * 2 >= telling.length
+}
+
+function isNothing(x: number | null, tail: Tail): boolean {
+  return Math.abs(x ?? 0) <= tail.allowed
 }
 
 function placeByRewards(tail: Tail): FinalRewardPlace | null {
   const { last, record } = tail
   const end = record.ends?.end ?? null
   if (last.here.reward === null || end?.reward === null || end === null) return null
-  // distance of each from the score, or from no reward: KL beside it is small
   const score = record.score ?? 0
-  const [atLast, atEnd] = [Math.abs(last.here.reward - score), Math.abs(end.reward - score)]
-  if (record.score !== null && Math.abs(score) <= tail.allowed) return null
-  const [near, far] = record.score === null ? [atEnd, atLast] : [atLast, atEnd]
-  if (near < 0.1 * far) return 'last trainable token'
-  return far < 0.1 * near ? 'last token' : null
+  const [atLast, atEnd] = [Math.abs(last.here.reward), Math.abs(end.reward)]
+  // KL beside the score is small; a score of 0 tells nothing
+  const isScore = (reward: number): boolean => Math.abs(reward - score) < 0.1 * Math.abs(score)
+  if (isScore(last.here.reward) !== isScore(end.reward)) return isScore(end.reward) ? 'last token' : 'last trainable token'
+  if (record.score !== null && isNothing(score, tail)) return null
+  if (atEnd < 0.1 * atLast) return 'last trainable token'
+  return atLast < 0.1 * atEnd ? 'last token' : null
 }
 
 function placeByReturns(tail: Tail, scored: boolean, every: boolean, beta: number): FinalRewardPlace | null {
@@ -103,11 +109,16 @@ export function finalRewardPlace(tails: readonly Tail[], found: FoundRule, beta:
   const scored = scoreIsReward(tails) !== false
   const every = found.rule?.name === 'every-token' || found.rule?.name === 'zeroed-values'
   const places = new Set<FinalRewardPlace>()
-  for (const tail of tails) {
-    if (tail.trailing === 0) continue
+  const trailing = tails.filter(t => t.trailing > 0 && !(t.record.score !== null && isNothing(t.record.score, t)))
+  let votes = 0
+  for (const tail of trailing) {
     const place = tail.record.has.rewards ? placeByRewards(tail) : placeByReturns(tail, scored, every, beta)
-    if (place !== null) places.add(place)
+    if (place === null) continue
+    votes += 1
+    places.add(place)
   }
+  // stored rewards that hold KL may look like a final one now and then
+  if (trailing.some(t => t.record.has.rewards) && votes * 2 < trailing.length) return null
   return places.size === 1 ? [...places][0] : null
 }
 

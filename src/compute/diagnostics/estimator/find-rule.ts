@@ -117,52 +117,69 @@ function endRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
   })
 }
 
+/** With gamma lambda = 1 and no part of the value every rule but the last goes on with the next return, known masked tokens or not. */
+function passesReturns(c: RuleCoefficients): boolean {
+  return Math.abs(c.b - 1) < 1e-5 && Math.abs(c.a) < 1e-5
+}
+
+function departsSeldom(j: Judged): boolean {
+  return j.misses.length <= FEW * j.tested
+}
+
+/** Rules under which returns go over the gaps; all of them where there is none. */
+function fitting(judged: readonly Judged[], rows: readonly Row[], c: RuleCoefficients): Judged[] {
+  if (rows.length === 0) return [...judged]
+  const carried = judged.some(j => j.rule.name === 'carry' && j.tested > 0 && departsSeldom(j))
+  const fits = judged.filter(j => (j.tested > 0 ? departsSeldom(j) : passesReturns(c) && carried && j.rule.name !== 'reset'))
+  // behind the last turn a reward that is not the score departs from every rule
+  return fits.length === 0 && rows.every(row => row.transition.trainable === null) ? [...judged] : fits
+}
+
+/** Of rules that fit, those that what is stored at masked tokens leaves. */
+function toldApart(
+  fits: readonly Judged[],
+  rows: readonly Row[],
+  records: readonly EstimatorRecord[],
+  c: RuleCoefficients
+): readonly Judged[] {
+  const agreeing = fits.filter(j => storedAgrees(j.rule, rows, c) === true)
+  const told = agreeing.length > 0 ? agreeing : fits
+  const masked = records.filter(r => (r.ends?.masked ?? 0) > 0)
+  const zeros = masked.length > 0 && masked.every(r => r.ends?.maskedReturns === 0)
+  const left = told.filter(({ rule }) => {
+    if (rule.name === 'carry') return !zeros
+    // returns at masked tokens that no rule stores are still not those of a rule that stores none
+    return rule.name !== 'trainable-only' || zeros || agreeing.length > 0 || rows.every(r => r.transition.next === null)
+  })
+  return left.length > 0 ? left : told
+}
+
+/** No rule fits: the nearest one and where it is left first; neither where a rule could not be tested. */
+function nearestOf(judged: readonly Judged[], rows: readonly Row[], c: RuleCoefficients): Pick<FoundRule, 'nearest' | 'departure'> {
+  if (judged.some(j => j.tested === 0)) return { nearest: null, departure: null }
+  // masked tokens may agree with a rule where rewards of turns are not stated
+  const likely = judged.filter(j => storedAgrees(j.rule, rows, c) === true)
+  const nearest = (likely.length > 0 ? likely : judged).reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
+  const miss = nearest.misses[0]
+  return {
+    nearest: nearest.rule.name,
+    departure: miss === undefined ? null : { sample: miss.record.index, token: miss.transition.here.token }
+  }
+}
+
 export function findRule(records: readonly EstimatorRecord[], relation: Relation): FoundRule {
   const c = coefficientsFor(relation)
   const gaps = gapRows(records, relation, c)
   const rows = gaps.length > 0 ? gaps : endRows(records, relation, c)
   const judged = RULES.map(rule => judge(rule, rows, c))
-  // with gamma lambda = 1 and no part of the value every rule but the last gives the next return, known masked tokens or not
-  const same = Math.abs(c.b - 1) < 1e-6 && Math.abs(c.a) < 1e-6
-  const untested = judged.filter(j => j.tested === 0 && rows.length > 0)
-  const carried = judged.find(j => j.rule.name === 'carry')
-  const fits = judged.filter(j => {
-    if (rows.length === 0) return true
-    if (j.tested === 0) return same && carried !== undefined && carried.misses.length <= FEW * carried.tested && j.rule.name !== 'reset'
-    return j.misses.length <= FEW * j.tested
-  })
-  const zeros = records.every(r => (r.ends?.maskedReturns ?? 0) === 0) && records.some(r => (r.ends?.masked ?? 0) > 0)
-  const stored = fits.map(j => ({ j, agrees: storedAgrees(j.rule, rows, c) }))
-  const agreeing = stored.filter(s => s.agrees === true)
-  const told = agreeing.length > 0 ? agreeing.map(s => s.j) : fits
-  const left = told.filter(
-    j =>
-      !(zeros && j.rule.name === 'carry') &&
-      !(j.rule.name === 'trainable-only' && !zeros && agreeing.length === 0 && rows.some(r => r.transition.next !== null))
-  )
-  const chosen = left.length > 0 ? left : told
-  if (chosen.length > 0) {
-    return {
-      rule: chosen[0].rule,
-      form: chosen[0].form,
-      alternatives: chosen.slice(1).map(j => j.rule.name),
-      nearest: null,
-      departure: null,
-      gaps: gaps.length
-    }
-  }
-  const tested = judged.filter(j => j.tested > 0)
-  // masked tokens may agree with a rule where rewards of turns are not stated
-  const likely = tested.filter(j => storedAgrees(j.rule, rows, c) === true)
-  const candidates = likely.length > 0 ? likely : tested
-  const nearest = candidates.length === 0 ? null : candidates.reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
-  const miss = nearest?.misses[0]
+  const [first, ...others] = toldApart(fitting(judged, rows, c), rows, records, c)
+  if (first === undefined) return { rule: null, form: 0, alternatives: [], ...nearestOf(judged, rows, c), gaps: gaps.length }
   return {
-    rule: null,
-    form: 0,
-    alternatives: [],
-    nearest: nearest?.rule.name ?? untested[0]?.rule.name ?? null,
-    departure: miss === undefined ? null : { sample: miss.record.index, token: miss.transition.here.token },
+    rule: first.rule,
+    form: first.form,
+    alternatives: others.map(j => j.rule.name),
+    nearest: null,
+    departure: null,
     gaps: gaps.length
   }
 }

@@ -19,13 +19,28 @@ export function countsMasked({ audit }: Case): boolean {
   return audit.rule === 'every-token' && !audit.alternatives.some(rule => rule !== 'zeroed-values')
 }
 
+/** Values of padding or of a last observation, where the final reward is at the last trainable token and yet something follows. */
+function behindTheEnd({ audit, evidence }: Case): Sighting | null {
+  if (audit.final_reward !== 'last trainable token') return null
+  const hit = evidence.tails.filter(t => t.trailing > 0 && Math.abs(t.continuation) > t.allowed)
+  if (hit.length === 0) return null
+  const worst = hit.reduce((most, t) => (Math.abs(t.continuation) > Math.abs(most.continuation) ? t : most))
+  return {
+    message: `Masked tokens behind the last turn bootstrap it in ${counted(hit.length, 'sample')}: the last return holds ${shown(worst.continuation)} beside its reward`,
+    place: { sample: worst.record.index, token: worst.last.here.token },
+    evidence: { samples: hit.length, from_behind: worst.continuation, masked_tokens_behind: worst.trailing }
+  }
+}
+
 export const maskedBootstrap: FaultKind = {
   kind: 'masked-bootstrap',
   severity: 'property',
   report: 'https://github.com/alibaba/ROLL/pull/447',
   find: seen => {
     const { gaps, first, values } = gapsOf(seen)
-    if (!countsMasked(seen) || gaps === 0 || values === 0) return null
+    if (!countsMasked(seen)) return null
+    if (gaps === 0) return behindTheEnd(seen)
+    if (values === 0) return null
     const decay = seen.evidence.relation?.b ?? 0
     return {
       message: `Masked tokens count like any other: at ${counted(gaps, 'gap')} between turns the value of a masked token bootstraps the token in front, and each masked token multiplies what follows by gamma lambda = ${shown(decay)}`,

@@ -29,11 +29,9 @@ function atTheEnd({ audit, evidence }: Case): Sighting | null {
   const telling = tellingTails(evidence.tails)
   // where every sample ends masked, the place of the final reward explains it
   if (audit.final_reward === 'last token' && telling.every(t => t.trailing > 0)) return null
-  // a score of 0 beside a return that holds a reward: the score is not the reward
+  // a score of 0 beside a return that holds a reward
   if (
-    evidence.tails.some(
-      t => t.trailing === 0 && !t.record.has.rewards && t.stated !== null && Math.abs(t.stated) <= t.allowed && Math.abs(t.used) > t.allowed
-    )
+    evidence.tails.some(t => !t.record.has.rewards && t.stated !== null && Math.abs(t.stated) <= t.allowed && Math.abs(t.used) > t.allowed)
   ) {
     return null
   }
@@ -42,6 +40,10 @@ function atTheEnd({ audit, evidence }: Case): Sighting | null {
   const found = telling.map(tail => ({ tail, direction: directionOf(tail, gamma) }))
   const hit = found.filter(f => f.direction !== null)
   if (hit.length === 0 || hit.length < 0.9 * telling.length) return null
+  // equal scores may have been centred: then no reward is left to find
+  const scores = evidence.tails.map(t => t.record.score ?? 0)
+  const vary = telling.some(t => t.record.has.rewards) || Math.max(...scores) - Math.min(...scores) > 2 * telling[0].allowed
+  if (!vary && hit.every(f => f.direction === 'one token later')) return null
   // the reward of a truncated sample may have been dropped on purpose
   if (hit.every(f => f.direction === 'one token later' && f.tail.record.truncated === true)) return null
   const { tail, direction } = hit[0]
