@@ -7,7 +7,7 @@ import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import { compareQuality } from '../src/compute/diagnostics/quality/compare.js'
 import type { Estimate, Quality, SamplingDesign } from '../src/compute/diagnostics/quality/contract.js'
 import { MOMENTS, sliceMoments } from '../src/compute/diagnostics/quality/moments.js'
-import { quality } from '../src/compute/diagnostics/quality/quality.js'
+import { DEFAULT_RESAMPLING, quality } from '../src/compute/diagnostics/quality/quality.js'
 import { qualityRecord, type QualityRecord } from '../src/compute/diagnostics/quality/record.js'
 import { resampleIndices } from '../src/compute/diagnostics/quality/resampling.js'
 import { mergedQualityRecords, plainQualityRecord, qualityRecordFromPlain } from '../src/compute/diagnostics/quality/serial.js'
@@ -127,7 +127,8 @@ t.test('intervals are those of scipy.stats.bootstrap, within the error of drawin
     readonly expected: Readonly<Record<string, { readonly low: number; readonly high: number; readonly standard_error: number }>>
   }
   const [{ trajectories, expected }] = rowsOf<Scipy>('diagnostics/quality-scipy')
-  const found = measured(trajectories, 2000)
+  const found = quality(recordsOf(trajectories), { ...DEFAULT_RESAMPLING, sampling: 'not stated', jumpThreshold: 0.1 })
+  t.equal(found.resampling.resamples, 2000)
   for (const [pointer, { low, high, standard_error }] of Object.entries(expected)) {
     const { low: ownLow, high: ownHigh } = at(found, pointer) as Estimate
     // the 2.5 % point of 2,000 normal draws has a standard error of 0.06 standard deviations

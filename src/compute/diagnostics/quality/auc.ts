@@ -1,13 +1,14 @@
 /**
  * Does the value tell good from bad early? The area under the ROC curve of a trace's mean value in a decile of progress for its
- * outcome: the share of pairs of a success and a failure in which the success has the larger mean, ties half (Mann-Whitney U; Hanley
- * and McNeil 1982; scikit-learn's `roc_auc_score`). No unit; 0.5 is chance.
+ * outcome: the share of pairs of a success and a failure in which the success has the larger mean, ties half (Mann-Whitney U;
+ * Hanley and McNeil 1982; scikit-learn's `roc_auc_score`). No unit; 0.5 is chance.
  *
- * Over pairs within groups it is the number of such pairs over the number of pairs, both summed over groups: the rollouts of one
- * prompt at one step where uids repeat, else the trajectories of one step.
+ * Over pairs within groups it is the number of such pairs over the number of pairs, both summed over groups: the rollouts of
+ * one prompt at one step where uids repeat, else the trajectories of one step.
  *
- * With weights w (how often a resample drew each trajectory) the area is exact in one pass over the traces in the order of their
- * means: Σ w_i (2 · negatives below + negatives equal) / (2 · positives · negatives). The order is sorted once, so a resample costs O(n).
+ * With weights w (how often a resample drew each trajectory) the area is exact in one pass over the traces in the order of
+ * their means: Σ w_i (2 · negatives below + negatives equal) / (2 · positives · negatives). The order is sorted once, so a
+ * resample costs O(n).
  */
 import type { PairGroup } from './contract.js'
 import type { TakeEstimate } from './estimate.js'

@@ -3,8 +3,9 @@
  * the resampled statistics (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; method `percentile` of
  * `scipy.stats.bootstrap`), at 2.5 % and 97.5 %, with numpy's linear interpolation.
  *
- * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into parts that the
- * processor's cache holds. Units are added in the order of the plan, eight at a time: the same bits wherever it runs.
+ * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into
+ * parts that the processor's cache holds. Units are added in the order of the plan, eight at a time: the same bits wherever it
+ * runs.
  */
 import { ROWS_A_BLOCK, type QualityPlan, type ResampleWeights } from './plan.js'
 import { drawWeights, type ResampleOptions } from './resampling.js'

@@ -1,12 +1,13 @@
 /**
- * Calibration: do values mean what they say, for outcomes of 0 and 1? Every retained token of a trajectory with a known outcome y predicts
- * y. Tokens are put into ten bins of about equal count by their value; in each the mean value is held against the share of
- * tokens that belong to successes (scikit-learn's `calibration_curve`, strategy `quantile`). The expected calibration error is
- * Σ n_b / n · |mean y - mean V| (Naeini, Cooper, Hauskrecht, AAAI 2015; no unit).
+ * Calibration: do values mean what they say, for outcomes of 0 and 1? Every retained token of a trajectory with a known outcome
+ * y predicts y. Tokens are put into ten bins of about equal count by their value; in each the mean value is held against the
+ * share of tokens that belong to successes (scikit-learn's `calibration_curve`, strategy `quantile`). The expected calibration
+ * error is Σ n_b / n · |mean y - mean V| (Naeini, Cooper, Hauskrecht, AAAI 2015; no unit).
  *
- * Bins are made of the cells of the fixed histogram (`histogram.ts`): a cell belongs to bin floor(10 k / n), where k tokens lie in lower
- * cells. So a bin has whole cells, and one cell with many tokens leaves the bins behind it empty; empty bins are left out.
- * Resamples keep the bins of the sample. Values outside [0, 1] are no probabilities: they are counted, and binned as they are.
+ * Bins are made of the cells of the fixed histogram (`histogram.ts`): a cell belongs to bin floor(10 k / n), where k tokens lie
+ * in lower cells. So a bin has whole cells, and one cell with many tokens leaves the bins behind it empty; empty bins are left
+ * out. Resamples keep the bins of the sample. Values outside [0, 1] are no probabilities: they are counted, and binned as they
+ * are.
  */
 import type { Calibration, Estimate, ReliabilityBin } from './contract.js'
 import type { TakeEstimate } from './estimate.js'

@@ -1,7 +1,7 @@
 /**
  * Where the value changes: at boundaries between turns and inside turns. Means and rates are over transitions, never over
- * trajectories; the paired means are over trajectories that have both kinds, so that long ones do not decide. The formulas stand at
- * `ValueChanges` in `contract.ts`. |change| is in units of the return, rates and ratios have none.
+ * trajectories; the paired means are over trajectories that have both kinds, so that long ones do not decide. The formulas
+ * stand at `ValueChanges` in `contract.ts`. |change| is in units of the return, rates and ratios have none.
  */
 import type { ChangesOfKind } from './changes.js'
 import type { ValueChanges, SweepRow } from './contract.js'

@@ -1,6 +1,6 @@
 /**
- * Changes of the value from one retained token to the next, in one trajectory. A change is at a boundary where the two tokens stand in
- * different turns, else it is inside a turn. |change| is in units of the return.
+ * Changes of the value from one retained token to the next, in one trajectory. A change is at a boundary where the two tokens
+ * stand in different turns, else it is inside a turn. |change| is in units of the return.
  */
 
 export interface ChangesOfKind {
@@ -19,8 +19,8 @@ export interface ChangeSums {
 }
 
 /**
- * Thresholds of the sweep: 1, 2 and 5 at each power of ten, with the study's own among them. Values have the scale of the rewards,
- * most often 0 to 1; rewards of another scale have the steps up to 10, and their study's own threshold.
+ * Thresholds of the sweep: 1, 2 and 5 at each power of ten, with the study's own among them. Values have the scale of the
+ * rewards, most often 0 to 1; rewards of another scale have the steps up to 10, and their study's own threshold.
  */
 export function sweepThresholds(own: number): readonly number[] {
   const sweep = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]

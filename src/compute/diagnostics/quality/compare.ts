@@ -1,10 +1,11 @@
 /**
- * Two critics: every quality statistic of both, and the difference a - b with its interval. Where uids pair the trajectories, one by one, a
- * resample draws the same units of both, so that what they share (the prompt, its difficulty) leaves the difference; else
- * each is resampled for itself, from streams that are independent. Source: Efron and Tibshirani 1993, chapters 8 and 16.
+ * Two critics: every quality statistic of both, and the difference a - b with its interval. Where uids pair the trajectories,
+ * one by one, a resample draws the same units of both, so that what they share (the prompt, its difficulty) leaves the
+ * difference; else each is resampled for itself, from streams that are independent. Source: Efron and Tibshirani 1993, chapter
+ * 8 (two samples).
  */
 import { Fault } from '../../../core/errors.js'
-import { evaluatedPlan, percentileInterval, resampledStatistics } from './bootstrap.js'
+import { evaluatedPlan, percentileInterval, resampledStatistics, type PercentileInterval } from './bootstrap.js'
 import type { Compared, Estimate, Pairing, QualityComparison, SamplingDesign } from './contract.js'
 import { estimate, estimatesOf, reasonsByPointer, undefinedEstimate, type EstimateReasons, type TakeEstimate } from './estimate.js'
 import { QualityPlanBuilder, type QualityPlan, type ResampleUnit } from './plan.js'
@@ -116,7 +117,7 @@ function differences(
     if (ofA.value === null || ofB.value === null) {
       return { a: ofA, b: ofB, difference: undefinedEstimate(count, reasons.get(missing) ?? '', reasons), paired }
     }
-    let interval: ReturnType<typeof percentileInterval> = { why: 'one of the two has nothing to resample' }
+    let interval: PercentileInterval = { why: 'one of the two has nothing to resample' }
     if (a !== null && b !== null) {
       const resamples = a.length / slots
       const at = slot * resamples

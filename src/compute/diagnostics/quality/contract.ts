@@ -2,8 +2,8 @@
  * What the quality statistics hand to outputs and pages: plain data without functions. The shapes are generic, so that a
  * comparison of two critics has the same names: there `E` is a `Compared` instead of an `Estimate`.
  *
- * An undefined quantity is null, and `undefined_reasons` says why: at its pointer with `/value` where the statistic is undefined or refused,
- * with `/low` where only its interval is.
+ * An undefined quantity is null, and `undefined_reasons` says why: at its pointer with `/value` where the statistic is
+ * undefined or refused, with `/low` where only its interval is.
  */
 
 /** A statistic with its interval, in the statistic's unit. `low` and `high` are numbers together or null together. */
@@ -28,8 +28,7 @@ export interface Compared {
 
 /**
  * How far values V are from returns R, over tokens. Means and errors are in units of the return; the rest has no unit.
- * Source of the explained variance: Schulman et al., baselines, `1 - Var(R - V) / Var(R)`; scikit-learn's
- * `explained_variance_score`.
+ * Explained variance: OpenAI Baselines, `explained_variance` of `common/math_util.py`; scikit-learn's `explained_variance_score`.
  */
 export interface ValueErrors<E> {
   /** mean V */
@@ -226,8 +225,8 @@ export interface Pairing {
 }
 
 /**
- * Two critics. Trajectories of one step or outcome may not pair although all do; their differences are then unpaired. Steps and outcomes that one of them
- * lacks are left out here; each has them in its own `Quality`.
+ * Two critics. Trajectories of one step or outcome may not pair although all do; their differences are then unpaired. Steps and
+ * outcomes that one of them lacks are left out here; each has them in its own `Quality`.
  */
 export interface QualityComparison extends PooledQuality<Compared> {
   readonly pairing: Pairing

@@ -1,10 +1,10 @@
 /**
- * How far values are from returns over a cell of tokens: the whole trajectory, a decile, a turn. The formulas stand at `ValueErrors` in
- * `contract.ts`.
+ * How far values are from returns over a cell of tokens: the whole trajectory, a decile, a turn. The formulas stand at
+ * `ValueErrors` in `contract.ts`.
  *
- * A unit contributes n, Σ(V - c), Σ(R - d), Σ(V - c)², Σ(R - d)² and Σ((R - V) - (d - c))², where c and d are the means of V and R over the
- * cell of the whole sample. Sums about a common centre add up with any weights, and a variance from them, Σx²/n - (Σx/n)²,
- * loses no digit, since the second term is small.
+ * A unit contributes n, Σ(V - c), Σ(R - d), Σ(V - c)², Σ(R - d)² and Σ((R - V) - (d - c))², where c and d are the means of V
+ * and R over the cell of the whole sample. Sums about a common centre add up with any weights. A variance from them is
+ * Σx² / n - (Σx / n)² and loses no digit, since the second term is small.
  */
 import type { ValueErrors } from './contract.js'
 import type { TakeEstimate } from './estimate.js'

@@ -1,5 +1,5 @@
 /** From numbers of a plan to estimates, and from estimates with reasons to plain data with `undefined_reasons`. */
-import { percentileInterval, type EvaluatedPlan } from './bootstrap.js'
+import { percentileInterval, type EvaluatedPlan, type PercentileInterval } from './bootstrap.js'
 import type { Estimate } from './contract.js'
 import type { QualityPlan } from './plan.js'
 
@@ -9,7 +9,7 @@ export type TakeEstimate<E> = (slot: number, refusal?: string | null) => E
 /** Why estimates are undefined, by the estimate itself; `settle` gives each reason its pointer. */
 export type EstimateReasons = Map<Estimate, string>
 
-export const SUM_OVERFLOW = 'a sum leaves the double range'
+const SUM_OVERFLOW = 'a sum leaves the double range'
 
 /** @param statistics [slots × resamples]; null: fewer than two units, so there is no interval */
 export function estimatesOf(
@@ -36,12 +36,7 @@ export function undefinedEstimate(trajectories: number, why: string, reasons: Es
   return made
 }
 
-export function estimate(
-  value: number,
-  interval: ReturnType<typeof percentileInterval>,
-  trajectories: number,
-  reasons: EstimateReasons
-): Estimate {
+export function estimate(value: number, interval: PercentileInterval, trajectories: number, reasons: EstimateReasons): Estimate {
   if ('why' in interval) {
     const made = { value, low: null, high: null, n_trajectories: trajectories }
     reasons.set(made, interval.why)

@@ -3,9 +3,10 @@
  *
  *     [n, mean V, mean R, Σ(V - mean V)², Σ(R - mean R)², Σ((R - V) - mean(R - V))²]
  *
- * V: predicted value, R: return, both in units of the return; n: tokens. A slice of tokens is measured in two passes, and slices
- * are merged by Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). A difference
- * of sums of squares, E[x²] - E[x]², would lose the variance of returns that are large against their spread.
+ * V: predicted value, R: return, both in units of the return; n: tokens. A slice of tokens is measured in two passes, and
+ * slices are merged by Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances"
+ * (1979). A difference of sums of squares, E[x²] - E[x]², would lose the variance of returns that are large against their
+ * spread.
  *
  * Numbers that do not vary have a sum of squares of exactly 0, in a slice and in every merge: sums are taken from the first
  * number of the slice, and two equal means differ by 0. So "the returns do not vary" is no question of a tolerance here.

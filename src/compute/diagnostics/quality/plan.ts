@@ -1,7 +1,7 @@
 /**
  * A plan: which sums each unit of a sample contributes, and how statistics follow from weighted sums. Every statistic but the
- * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas; `bootstrap.ts`
- * evaluates it.
+ * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas;
+ * `bootstrap.ts` evaluates it.
  */
 import type { QualityRecord } from './record.js'
 
@@ -43,7 +43,7 @@ interface PlanPart<T> {
   readonly slot: number
 }
 
-export interface SumPart extends PlanPart<SumFamily> {
+interface SumPart extends PlanPart<SumFamily> {
   readonly column: number
 }
 
@@ -56,8 +56,8 @@ export interface QualityPlan {
   /** [units] units by the length of their rows, longest first; canonical order on a tie */
   readonly order: Int32Array
   /**
-   * rows in that order, in blocks of eight: column k of row i of a block stands at 8 k + i. A row ends with its last number that is not
-   * 0, and is filled with 0 to its block's longest.
+   * rows in that order, in blocks of eight: column k of row i of a block stands at 8 k + i. A row ends with its last number
+   * that is not 0, and is filled with 0 to its block's longest.
    */
   readonly rows: Float64Array
   /** [blocks + 1] where each block begins */

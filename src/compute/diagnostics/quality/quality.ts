@@ -1,11 +1,12 @@
 /**
- * Is the critic any good? Every statistic of a set of trajectories, pooled and by step, turn and decile, each with a 95 % bootstrap interval
- * over trajectories. It is a pure function of the records in canonical order: the same bits from any cut into shards, at any
- * number of threads.
+ * Is the critic any good? Every statistic of a set of trajectories, pooled and by step, turn and decile, each with a 95 %
+ * bootstrap interval over trajectories. It is a pure function of the records in canonical order: the same bits from any cut
+ * into shards, at any number of threads.
  *
  * For judging values against outcomes: Kazemnejad et al., "VinePPO" (arXiv 2410.01679).
  *
- * Time: units × sums × resamples multiplications, and one pass over the sorted traces for each decile and resample. No token is read.
+ * Time: units × sums × resamples multiplications, and one pass over the sorted traces for each decile and resample. No token is
+ * read.
  */
 import { evaluatedPlan, resampledStatistics } from './bootstrap.js'
 import type { Calibration, Estimate, Quality, SamplingDesign } from './contract.js'

@@ -1,6 +1,7 @@
 /**
- * What the quality statistics keep of one trajectory: sums over its retained tokens (those with mask 1), of a size that does not
- * depend on their number. Every statistic, and every resample of it, follows from these records, so nobody reads tokens twice.
+ * What the quality statistics keep of one trajectory: sums over its retained tokens (those with mask 1), of a size that does
+ * not depend on their number. Every statistic, and every resample of it, follows from these records, so nobody reads tokens
+ * twice.
  *
  * The numbers are made with float64 arithmetic from the stored ones, in one order: the same bits in every thread.
  */

@@ -1,12 +1,12 @@
 /**
- * Resamples for the bootstrap (Efron 1979): units drawn with replacement, as many as there are. A unit is a trajectory; where uids repeat it
- * is all trajectories of one uid (the rollouts of a prompt are no independent observations; a cluster bootstrap).
- * Tokens are never drawn: those of one trajectory share their return.
+ * Resamples for the bootstrap (Efron 1979): units drawn with replacement, as many as there are. A unit is a trajectory; where
+ * uids repeat it is all trajectories of one uid (the rollouts of a prompt are no independent observations; a cluster
+ * bootstrap). Tokens are never drawn: those of one trajectory share their return.
  *
  * Numbers come from sfc32, the Small Fast Counting generator of Chris Doty-Humphrey (PractRand), on 32-bit integers alone. Each
- * resample has its own stream, which starts at a = seed, b = number of the resample, c = stream, counter = 1 and drops 15 numbers. So
- * any range of resamples can be drawn in any thread. An index is floor(n u / 2^32) for the 32-bit number u; its probability
- * departs from 1 / n by less than 2^-32.
+ * resample has its own stream, which starts at a = seed, b = number of the resample, c = stream, counter = 1 and drops 15
+ * numbers. So any range of resamples can be drawn in any thread. An index is floor(n u / 2^32) for the 32-bit number u; its
+ * probability departs from 1 / n by less than 2^-32.
  */
 import type { ResampleWeights } from './plan.js'
 import type { QualityRecord } from './record.js'
@@ -52,7 +52,7 @@ export function drawWeights(n: number, resample: number, options: ResampleOption
   })
 }
 
-export type UnitKind = 'trajectory' | 'prompt group'
+type UnitKind = 'trajectory' | 'prompt group'
 
 /** Uids that repeat name prompts. */
 export function unitKindOf(records: readonly QualityRecord[]): UnitKind {

@@ -1,8 +1,8 @@
 /**
- * What a sampling design makes meaningless. A dump does not carry its design: it is told, or not stated. Where trajectories were
- * chosen by their outcome, whatever depends on the share of outcomes describes the choice, not the critic: error, bias, explained
- * variance, reliability and the success rate. Each is given within an outcome, or refused. Ranks between outcomes (AUC), and
- * changes of the value within a trajectory, stay.
+ * What a sampling design makes meaningless. A dump does not carry its design: it is told, or not stated. Where trajectories
+ * were chosen by their outcome, whatever depends on the share of outcomes describes the choice, not the critic: error, bias,
+ * explained variance, reliability and the success rate. Each is given within an outcome, or refused. Ranks between outcomes
+ * (AUC), and changes of the value within a trajectory, stay.
  */
 import type { SamplingDesign } from './contract.js'
 import type { QualityRecord } from './record.js'

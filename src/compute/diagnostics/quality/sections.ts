@@ -1,6 +1,6 @@
 /**
- * The sections of the quality statistics: which statistics are of which set of trajectories. It is written once, for one critic and for two:
- * `estimateSet` chooses trajectories, plans the statistics that it is given, and makes what stands at each place.
+ * The sections of the quality statistics: which statistics are of which set of trajectories. It is written once, for one critic
+ * and for two: `estimateSet` chooses trajectories, plans the statistics that it is given, and makes what stands at each place.
  */
 import { addAuc, addAucWithin } from './auc.js'
 import { addCalibration, type CalibrationSlots } from './calibration.js'

@@ -1,13 +1,13 @@
 /**
- * Turns of one trajectory: maximal runs of retained tokens at consecutive positions. Turn 0 is the first; from the end, turn 0 is
- * the last.
+ * Turns of one trajectory: maximal runs of retained tokens at consecutive positions. Turn 0 is the first; from the end, turn 0
+ * is the last.
  */
 import { MOMENTS } from './moments.js'
 
 /** Turns at either end of a trajectory that are told apart. Those between them count in every other statistic. */
 export const MAX_TURNS = 32
 /** Numbers of one turn in `TurnSums.sums`: its moments, its first and its last value. */
-export const TURN_SUMS = MOMENTS + 2
+const TURN_SUMS = MOMENTS + 2
 /** Turns with the largest change that a record keeps: enough for the ten of all trajectories. */
 export const LARGEST_TURNS = 10
 /** Numbers of one turn in `TurnSums.largest`: turn (from the start), index of its first retained token, tokens, first, last value. */

@@ -1,7 +1,7 @@
 /**
- * Turns: errors and changes of the k-th turn from the start and from the end, and the turns that move the value most. The change over
- * a turn is V at its last retained token minus V at its first, in units of the return; what an observation does to the value
- * lies between turns and is a boundary change.
+ * Turns: errors and changes of the k-th turn from the start and from the end, and the turns that move the value most. The
+ * change over a turn is V at its last retained token minus V at its first, in units of the return; what an observation does to
+ * the value lies between turns and is a boundary change.
  */
 import type { MovingTurn, TurnRows } from './contract.js'
 import { addErrors } from './errors.js'
