@@ -4,7 +4,8 @@
  *
  * Worker threads find their code beside this package's. The native canvas is loaded only where figures are asked for.
  */
-export { runBatch, batchExitCode, type BatchRun, type SnapshotResult } from './runs/batch.js'
+export { runBatch, batchExitCode, type BatchRun } from './runs/batch.js'
+export type { SnapshotResult } from './runs/batch-result.js'
 export type * from './compute/traces/contract.js'
 export type { CheckReport, Judge } from './compute/traces/expectations.js'
 export { openTracePool, type TracePool } from './compute/traces/pool.js'

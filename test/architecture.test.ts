@@ -5,6 +5,7 @@ import t from 'tap'
 import { root } from './support/paths.js'
 
 const ALLOWED_DEPENDENCIES = [
+  '@huggingface/tokenizers',
   'apache-arrow',
   'canvas',
   'chart.js',
@@ -142,6 +143,28 @@ t.test('what a class keeps to itself is a #name', t => {
     // a constructor can have no #name
     t.notMatch(readFileSync(join(root, file), 'utf8'), /^ +private (?!constructor\()|[(,] *private (?:readonly )?\w+\??:/m, file)
   }
+  t.end()
+})
+
+/**
+ * The lines of assertions on promises that nothing waits for: no `await`, `return` or arrow stands before them, nor an equals sign
+ * (the compiler refuses a name that is not used).
+ */
+function lostAssertions(text: string): readonly number[] {
+  const lost = text.matchAll(/(?<!\b(?:await|return) |=>? )\b\w+\.(?:rejects|resolves|resolveMatch)\(/g)
+  return [...lost].map(({ index }) => text.slice(0, index).split('\n').length)
+}
+
+t.test('no assertion on a promise is lost', t => {
+  t.same(lostAssertions('t.rejects(p)\nvoid t.resolves(p)\n\nall.push(t.resolveMatch(p))'), [1, 2, 4])
+  t.same(lostAssertions('await t.rejects(p)\nreturn t.resolves(p)\neach(p => t.rejects(p))\nconst left = t.rejects(p)'), [])
+  let assertions = 0
+  for (const file of sources('test').filter(path => path !== 'test/architecture.test.ts')) {
+    const text = readFileSync(join(root, file), 'utf8')
+    assertions += text.match(/await t\.(?:rejects|resolves)\(/g)?.length ?? 0
+    t.same(lostAssertions(text), [], `${file}: lines`)
+  }
+  t.ok(assertions > 20)
   t.end()
 })
 

@@ -1,5 +1,5 @@
 /**
- * The claims file, references into documents, the comparison at the published precision, discrepancies against a page's
+ * References into documents, the comparison at the published precision, discrepancies against a page's
  * text, the document and the command. Whether numbers agree was worked out with Python 3.11's fractions:
  * abs(F(c) - F(p)) <= F(1, 2 * 10**d) + F(max(math.ulp(p), math.ulp(c))).
  */
@@ -15,15 +15,13 @@ import type { AuditReport } from '../src/compute/audit/contract.js'
 import { auditDiscrepancies } from '../src/compute/audit/discrepancies.js'
 import { hasPassage, matchesPattern, normalText, numbersIn } from '../src/compute/audit/page-text.js'
 import { Documents } from '../src/compute/documents.js'
-import { checkClaims, claimsJsonSchema, readClaims } from '../src/study/claims.js'
+import { checkClaims, readClaims } from '../src/study/claims.js'
 import { auditText } from '../src/render/outputs/audit-document.js'
 import type { Claims, ClaimValue } from '../src/schema/claims.js'
-import { casesOf } from './support/cases.js'
 import { runCli } from './support/cli.js'
 import { RUNS, STUDY, writeHistoryStudy, writeManifest } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
 import { replicaSource, root } from './support/paths.js'
-import { faultsOf } from './support/run.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-audit-test-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
@@ -31,31 +29,6 @@ t.teardown(() => rmSync(work, { recursive: true, force: true }))
 function claimsOf(value: object): Claims {
   return checkClaims({ schema_version: 1, claims: [], ...value }, { format: 'claims', place: {}, paths: [] })
 }
-
-t.test(
-  'every claims file in fixtures/claims/valid.jsonl reads as expected; every one in invalid.jsonl is refused with its message',
-  async t => {
-    const schema = claimsJsonSchema()
-    const path = join(t.testdir(), 'claims.json')
-    for (const { name, bytes, expected } of casesOf<{ readonly expected: unknown }>('claims/valid')) {
-      writeFileSync(path, bytes)
-      const { claims, same, discrepancies, guards } = await readClaims(path)
-      t.strictSame({ claims, same, discrepancies, guards }, expected, name)
-      t.same(schemaProblems(schema, JSON.parse(Buffer.from(bytes).toString())), [], `${name} follows the schema`)
-    }
-    const invalid = casesOf<{ readonly message: string }>('claims/invalid')
-    t.ok(invalid.length >= 55)
-    for (const { name, bytes, message } of invalid) {
-      writeFileSync(path, bytes)
-      const faults = await faultsOf(readClaims(path))
-      t.ok(
-        faults.every(fault => fault.exitCode === 3),
-        name
-      )
-      t.equal(faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'), message, name)
-    }
-  }
-)
 
 t.test("the replica's claims file is a claims file", async t => {
   t.ok((await readClaims(replicaSource('claims.json'))).claims.length >= 157)

@@ -1,4 +1,4 @@
-/** The claims file field by field: what is taken at each bound, and what is refused beyond it. Checks between fields: audit.test.ts. */
+/** The claims file field by field: what is taken at each bound, and what is refused beyond it. Checks between fields: claims.test.ts. */
 import t from 'tap'
 import { Failures, Fault } from '../src/core/errors.js'
 import { CLAIMS_KIND } from '../src/schema/claims.js'

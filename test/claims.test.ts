@@ -1,13 +1,45 @@
-/** Every computed claim of the replica's claims file, out of the pipeline's own outputs, at its published precision. */
+/**
+ * The claims files in fixtures/claims/; every computed claim of the replica's claims file, out of the pipeline's own outputs, at its
+ * published precision.
+ */
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'cheerio'
 import t from 'tap'
 import { defaultCacheDir, ensureReplica } from '../src/replica/index.js'
 import type { AuditedClaim } from '../src/compute/audit/contract.js'
+import { claimsJsonSchema, readClaims } from '../src/study/claims.js'
+import { casesOf } from './support/cases.js'
 import { runCli } from './support/cli.js'
+import { schemaProblems } from './support/json-schema.js'
+import { faultsOf } from './support/run.js'
+
+t.test(
+  'every claims file in fixtures/claims/valid.jsonl reads as expected; every one in invalid.jsonl is refused with its message',
+  async t => {
+    const schema = claimsJsonSchema()
+    const path = join(t.testdir(), 'claims.json')
+    for (const { name, bytes, expected } of casesOf<{ readonly expected: unknown }>('claims/valid')) {
+      writeFileSync(path, bytes)
+      const { claims, same, discrepancies, guards } = await readClaims(path)
+      t.strictSame({ claims, same, discrepancies, guards }, expected, name)
+      t.same(schemaProblems(schema, JSON.parse(Buffer.from(bytes).toString())), [], `${name} follows the schema`)
+    }
+    const invalid = casesOf<{ readonly message: string }>('claims/invalid')
+    t.ok(invalid.length >= 55)
+    for (const { name, bytes, message } of invalid) {
+      writeFileSync(path, bytes)
+      const faults = await faultsOf(readClaims(path))
+      t.ok(
+        faults.every(fault => fault.exitCode === 3),
+        name
+      )
+      t.equal(faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'), message, name)
+    }
+  }
+)
 
 interface Claim {
   readonly id: string

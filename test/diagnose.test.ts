@@ -118,13 +118,13 @@ t.test('exit 1 where a told value differs or a named kind is found, and nowhere 
 t.test('what is no command line says what one is', async t => {
   for (const [args, expected] of [
     [[], 'usage no path: diagnose without PATH'],
-    [['x', '--gamma', 'much'], 'usage wrong --gamma: "much", expected a finite number'],
+    [['x', '--gamma', 'much'], 'usage wrong --gamma: "much", expected a number from 0 to 1'],
     [['x', '--gamma', '2'], 'usage wrong --gamma: "2", expected a number from 0 to 1'],
     [['x', '--sampling', 'every'], 'usage wrong --sampling: "every", expected every trajectory, stratified by outcome, not stated'],
     [['x', '--fail-on', 'value-off-by-one'], /usage wrong --fail-on: .*did you mean values-off-by-one\?/],
     [['x', '--key', 'values'], 'usage wrong --key: "values", expected NAME=THEIRS'],
     [['x', '--lambda-advantages', 'adaptive:0'], 'usage wrong --lambda-advantages'],
-    [['x', '--study', 'y'], 'usage option not for diagnose: --study']
+    [['x', '--parquet'], 'usage option not for diagnose: --parquet']
   ] as const) {
     const { code, stderr } = await runCli(['diagnose', ...args])
     t.equal(code, 2, args.join(' '))

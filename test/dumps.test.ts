@@ -5,7 +5,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { Fault } from '../src/core/errors.js'
 import { isLeftOut, type Dump, type DumpOptions } from '../src/ingest/dumps/contract.js'
 import { linesOf } from '../src/ingest/dumps/json-line-reader.js'
 import { readAhead } from '../src/ingest/dumps/read-ahead.js'
@@ -902,39 +901,6 @@ t.test('files of two formats are no dump', async t => {
   const a = write('two/a', await npzFile(BATCH))
   const b = write('two/b', jsonLines([ROW]))
   t.equal((await faultOf(readAll([a, b]))).message, 'dump several formats: jsonl, expected npz, as the files before it (two/b)')
-})
-
-t.test('damaged dumps end with a Fault, or give samples', async t => {
-  const random = new Random(seedOf(22))
-  const rows = [ROW, { ...ROW, values: [0.5, -1] }]
-  const originals: readonly (readonly [string, Uint8Array])[] = [
-    ['stored.npz', await npzFile(BATCH)],
-    ['deflated.npz', await npzFile({ ...BATCH, uid: array('text', [2], ['a', 'b']) }, { deflate: true })],
-    ['a.pt', torchFile({ rollout_id: 1, samples: [plainSample(1), plainSample(2)] })],
-    ['b.pt', torchFile(BATCH)],
-    ['a.safetensors', safetensorsFile(BATCH)],
-    ['a.jsonl', jsonLines(rows)],
-    ['a.parquet', parquetFile(rows, { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32' })],
-    ['rows.parquet', readFileSync(fixture('dumps/rows.parquet'))]
-  ]
-  let refused = 0
-  for (let round = 0; round < rounds(400); round++) {
-    const [name, original] = random.pick(originals)
-    const bytes = new Uint8Array(original)
-    for (let i = 1 + random.below(3); i > 0; i--)
-      bytes[random.below(bytes.length)] = random.chance(0.5) ? random.below(256) : random.pick([0, 1, 0x7f, 0xff])
-    const cut = random.chance(0.2) ? bytes.subarray(0, random.below(bytes.length)) : bytes
-    try {
-      await readAll([write(name, cut)], { skipBad: random.chance(0.5) })
-    } catch (error) {
-      refused++
-      if (!(error instanceof Fault)) {
-        write(`failed-${round}-${name}`, cut)
-        t.fail(`${name}, round ${round}: ${error instanceof Error ? error.stack : String(error)}`)
-      }
-    }
-  }
-  t.ok(refused > rounds(100), `${refused} refused`)
 })
 
 t.test('a damaged member is found when its last row was read', async t => {

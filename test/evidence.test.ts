@@ -365,6 +365,7 @@ t.test('the figure says what it draws; one title has one colour in the figures o
       { synthetic: false, legend: ['Reference', 'Target'] }
     )
   }))
+  t.same(figures[0].drawnFrom, ['data.json', 'derived_metrics.json'], 'each document once, in the order of the bars')
   t.same(
     figures[0].panels[0].series.map(({ title, slot }) => [title, slot]),
     [
@@ -372,6 +373,18 @@ t.test('the figure says what it draws; one title has one colour in the figures o
       ['Target', 1],
       ['Reference', 0]
     ]
+  )
+})
+
+t.test('a figure whose bars refer to other documents is drawn from these', async t => {
+  const { barFigures } = await import('../src/compute/evidence/figures.js')
+  const series = [{ title: 'Best', values: ['wandb/both.json#/best', null], decimals: null }]
+  const documents = new Documents(new Map([['wandb/both.json', '{"best": 2, "undefined_reasons": {}}']]))
+  const options = { synthetic: false, legend: [] }
+  const drawn = barFigures([{ ...FIGURE, panels: [{ ...FIGURE.panels[0], series }] }], documents, options)
+  t.same(
+    drawn.map(({ drawnFrom }) => drawnFrom),
+    [['wandb/both.json']]
   )
 })
 

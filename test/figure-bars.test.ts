@@ -18,7 +18,7 @@ import { FIGURE_FORMATS, type FigureConfig } from '../src/render/figures/config.
 import { curveStyle } from '../src/render/figures/curves/style.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
 import { hatchLines } from '../src/render/figures/hatch.js'
-import { buildFigures } from '../src/render/figures/index.js'
+import { buildFigures, plannedFigures } from '../src/render/figures/index.js'
 import { drawnWidth, wrapWidth } from '../src/render/figures/text-width.js'
 import { compare, decode, encode, halve, labelRectangles } from './support/compare-pictures.js'
 import { annotationsOf, FIXTURES, scalesOf, seriesOf, type LooseFigure } from './support/figure-config.js'
@@ -47,7 +47,7 @@ function panel(more: Partial<BarPanelData> = {}): BarPanelData {
 }
 
 function figure(panels: readonly BarPanelData[], more: Partial<BarFigureData> = {}): BarFigureData {
-  return { synthetic: false, name: 'figure', title: 'Figure', panels, ...more }
+  return { synthetic: false, name: 'figure', title: 'Figure', drawnFrom: ['data.json'], panels, ...more }
 }
 
 interface DrawnBar {
@@ -319,6 +319,11 @@ t.test('configuration', async t => {
     t.same(
       buildFigures({ bars: [SMALL, figure([panel()])] }).map(({ name }) => name),
       ['01-three-recipes', 'figure']
+    )
+    t.same(
+      plannedFigures({ bars: [{ ...SMALL, drawnFrom: ['lengths.json'] }] }).map(({ drawnFrom }) => drawnFrom),
+      [['lengths.json']],
+      'each is drawn from what its data say'
     )
     t.throws(() => buildFigures({ bars: [SMALL, SMALL] }), /has the name of another/)
     t.same(buildFigures({}), [])

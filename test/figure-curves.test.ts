@@ -20,7 +20,7 @@ import { buildCurveFigure } from '../src/render/figures/curves/index.js'
 import { curveStyle } from '../src/render/figures/curves/style.js'
 import { decimateColumns } from '../src/render/figures/decimate.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
-import { buildFigures } from '../src/render/figures/index.js'
+import { buildFigures, plannedFigures } from '../src/render/figures/index.js'
 import { Ink } from '../src/render/figures/ink.js'
 import { logTicks, symlogTicks } from '../src/render/figures/log-ticks.js'
 import { axisMap, symlogMap } from '../src/render/figures/scales.js'
@@ -61,7 +61,7 @@ function panel(more: Partial<CurvePanelData> = {}): CurvePanelData {
 }
 
 function figure(panels: readonly CurvePanelData[], more: Partial<CurveFigureData> = {}): CurveFigureData {
-  return { synthetic: false, name: 'figure', title: 'Figure', xTitle: 'Training step', panels, ...more }
+  return { synthetic: false, name: 'figure', title: 'Figure', xTitle: 'Training step', drawnFrom: ['s.json'], panels, ...more }
 }
 
 /** Without the gaps of a broken line. */
@@ -748,6 +748,10 @@ t.test('configuration', async t => {
       ]
     )
     t.same(buildFigures({ curves: [SMALL] }), [buildCurveFigure(SMALL)])
+    t.same(
+      plannedFigures({ curves: [SMALL] }).map(({ drawnFrom }) => drawnFrom),
+      [['wandb/points.csv', 'wandb/statistics.json']]
+    )
     t.throws(() => buildFigures({ curves: [SMALL, SMALL] }), {
       message: 'figure has the name of another: 05-two-recipes, expected a name of its own'
     })

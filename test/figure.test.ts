@@ -22,7 +22,7 @@ import { FIGURE_FORMATS, type FigureConfig } from '../src/render/figures/config.
 import { decimateSpans, spanMeans, spanStarts } from '../src/render/figures/decimate.js'
 import { decimalsFor, formatFigureCount, formatFixed, formatScientific, formatSigned } from '../src/render/figures/format.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
-import { buildFigures, FIGURES } from '../src/render/figures/index.js'
+import { buildFigures, FIGURES, plannedFigures } from '../src/render/figures/index.js'
 import { drawnWidth } from '../src/render/figures/text-width.js'
 import { extent, niceTicks, padRange } from '../src/render/figures/ticks.js'
 import { compare, decode, encode, halve, labelRectangles } from './support/compare-pictures.js'
@@ -308,6 +308,10 @@ t.test('configuration', async t => {
       ['bars', 'curves', '08-critic-traces', 'critic-quality', 'boundary-jumps']
     )
     t.same(buildFigures({}), [])
+    t.same(plannedFigures({ criticTraces: SMALL })[0].drawnFrom, [
+      'training_data/critic-trace-trajectories.csv',
+      'training_data/critic-traces.arrow'
+    ])
     t.same(buildFigures({ criticTraces: SMALL }), [buildFigure08(SMALL)])
   })
 })

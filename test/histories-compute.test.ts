@@ -784,6 +784,14 @@ t.test('a figure is scaled, ordered and labelled', t => {
   const [figure] = figuresOf(marked, result, true)
   const [reward, validation] = figure.panels
   t.match(figure, { synthetic: true, name: '01-both', title: 'Both', xTitle: 'Step' })
+  const outputs = { ...analysis.outputs, statistics: 'wandb/s.json', observations: 'wandb/o.csv', points: 'wandb/p.csv' }
+  const drawnFrom = (more: Partial<HistoryAnalysis['outputs']>): readonly string[] => {
+    const writing = { ...marked, analyses: [{ ...marked.analyses[0], outputs: { ...outputs, ...more } }] }
+    return figuresOf(writing, result, true)[0].drawnFrom
+  }
+  t.same(drawnFrom({}), ['wandb/p.csv', 'wandb/s.json'])
+  t.same(drawnFrom({ points: null }), ['wandb/o.csv', 'wandb/s.json'], 'observations, where the analysis writes no points')
+  t.same(drawnFrom({ points: null, observations: null }), ['wandb/s.json'])
   t.match(reward, { title: 'Mine', yTitle: 'My axis', scale: { kind: 'log' }, sparse: false })
   t.same(reward.guides, [
     { value: 0.5, label: 'half', series: 1 },

@@ -419,7 +419,7 @@ t.test('odd input is counted and told, not dropped', async t => {
       }
     })
   })
-  const run = await all(place, '--no-figures')
+  const run = await all(place, '--no-figures', '--verbose')
   t.match(run, { code: 0 }, run.stderr)
   t.match(run.stdout, /500 rows/, 'looks sampled')
   t.match(

@@ -454,6 +454,7 @@ t.test('gzip', async t => {
   const inflated = async (bytes: Uint8Array, freeBytes: number): Promise<number> =>
     (await collect(gunzippedIfGzip(cutAsync(bytes, bytes.length), { freeBytes }))).length
   t.equal(await inflated(bomb, 4_000_000), 4_000_000, 'any ratio up to the free bytes')
+  t.equal((await collect(gunzippedIfGzip(cutAsync(bomb, bomb.length)))).length, 4_000_000, 'which are more where nothing is said')
   t.equal((await faultIn(gunzippedIfGzip(cutAsync(bomb, bomb.length), { freeBytes: 3_999_999 }))).details.problem, 'inflates too far')
   t.equal(await inflated(gzip, 1), data.length, 'any size at an ordinary ratio')
   // 512,000 zero bytes from 2,000 are 256 from each, which is allowed; from 1,999 they are more.

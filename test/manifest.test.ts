@@ -464,10 +464,26 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
   })
   const at = (path: string): string => join(dir, path)
   t.same(await findSnapshots([at('one')]), [
-    { kind: 'html', folder: at('one'), html: at('one/index.html'), npzFiles: ['a.NPZ', 'b.npz'], source: 'one/index.html', name: 'one' }
+    {
+      kind: 'html',
+      folder: at('one'),
+      html: at('one/index.html'),
+      npzFiles: ['a.NPZ', 'b.npz'],
+      dumpFiles: [],
+      source: 'one/index.html',
+      name: 'one'
+    }
   ])
   t.same(await findSnapshots([at('bare')]), [
-    { kind: 'npz-folder', folder: at('bare'), html: null, npzFiles: ['step_10.npz', 'step_2.npz'], source: 'bare', name: 'bare' }
+    {
+      kind: 'npz-folder',
+      folder: at('bare'),
+      html: null,
+      npzFiles: ['step_10.npz', 'step_2.npz'],
+      dumpFiles: [],
+      source: 'bare',
+      name: 'bare'
+    }
   ])
   t.same(
     (await findSnapshots([at('many')])).map(p => [p.html, p.name]),
@@ -517,13 +533,12 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
   const at = (path: string): string => join(dir, path)
   execFileSync('mkfifo', [at('pipe.html')])
   await symlink('nowhere', at('dangling/index.html'))
-  const expected = 'expected an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
+  const expected = "expected an HTML page, a trainer's dump, a folder with index.html, dumps or NPZ files, or a folder of such folders"
   const cases: [string, string, string?][] = [
     ['nowhere', 'not found: ENOENT no such file or directory'],
     ['empty', 'not found: a folder without any'],
     ['folderpage', 'not found: a folder without any'],
-    ['file.txt', 'wrong kind of file: "file.txt"'],
-    ['a.npz', 'wrong kind of file: "a.npz"'],
+    ['file.txt', 'not recognised: "file.txt"'],
     ['pipe.html', 'wrong kind of file: a named pipe'],
     ['both', 'stated twice: index.html and index.html.gz'],
     ['unclear', 'unclear page: NPZ files beside trace.html, none named index.html'],
@@ -544,6 +559,11 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
     [at('mixed/good/index.html')]
   )
   t.equal(faults.length, 1)
+  // A named NPZ file is one trace.
+  t.same(
+    (await findSnapshots([at('a.npz')])).map(p => [p.kind, p.folder, p.npzFiles]),
+    [['npz-folder', dir, ['a.npz']]]
+  )
   // Each of the two, named, is a snapshot of its own.
   const two = await findSnapshots([at('both/index.html'), at('both/index.html.gz')])
   t.equal(two.length, 2)

@@ -20,9 +20,9 @@ const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'case-evidence': ['96afa0e73edb04bc'],
   'claims-audit': ['8e613b0159bc17fe'],
   'critic-diagnostics': ['2746585072c84863'],
-  'critic-trace-index': ['a97537e2abe47e1a', '85ef6bd164254948'],
-  'critic-trace-snapshots': ['0175e4f8c335e0ca'],
-  'critic-trace-statistics': ['5bfdeec308d1a487', '72104c6e4d40e8c2'],
+  'critic-trace-index': ['a97537e2abe47e1a', 'f08049e4e257bf01'],
+  'critic-trace-snapshots': ['0175e4f8c335e0ca', '6d7812bd260b998f'],
+  'critic-trace-statistics': ['5bfdeec308d1a487', '91c7c7ebfdc56fc8'],
   'critic-traces': ['c9d6af1400979549', '5c2ffa485caf8148'],
   'critic-turn-boundary-audit': ['299fa071997c1fa5'],
   'csv-metadata': ['2f8e9ce1f2066be6'],
@@ -35,7 +35,7 @@ const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'history-statistics': ['b1684506408ea6eb'],
   'history-time-display': ['31c00a04189966fb'],
   run: ['468a16c082655bd1'],
-  'sample-statistics': ['62aa46519908273f'],
+  'sample-statistics': ['6746696055dd7017'],
   timings: ['4e605bdb735c44a8']
 }
 

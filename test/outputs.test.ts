@@ -475,6 +475,7 @@ t.test('a dump: the index says what was read and what gave no trace, the table w
     facts: { kind: 'slime debug dump, version 2', mask: 'loss_masks', end: 'response_lengths', notes: ['one note'] },
     inputs,
     against: null,
+    tokenizer: { sha256: 'e'.repeat(64), bytes: 7 },
     leftOut: [
       { index: 1, place: { file: '7_0.pt', trace: 0 }, reason: 'no token with mask 1' },
       { index: 3, place: { file: 'a.jsonl', line: 8 }, reason: 'dump empty response: 0 tokens, expected at least one' },
@@ -491,6 +492,7 @@ t.test('a dump: the index says what was read and what gave no trace, the table w
     end: 'response_lengths',
     notes: ['one note'],
     files: inputs,
+    tokenizer: { sha256: 'e'.repeat(64), bytes: 7 },
     left_out: [
       { index: 1, file: '7_0.pt', row: 0, reason: 'no token with mask 1' },
       { index: 3, file: 'a.jsonl', row: 7, reason: 'dump empty response: 0 tokens, expected at least one' },

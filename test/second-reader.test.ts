@@ -19,6 +19,8 @@ import { openNpz } from '../src/ingest/npz/npz.js'
 import { encodeNpy } from '../src/ingest/npz/write.js'
 import { columnPages } from '../src/ingest/parquet/pages.js'
 import { DEFAULT_KEYS, type ParsedTrace } from '../src/schema/traces.js'
+import type { Study } from '../src/schema/study.js'
+import { taskOf } from '../src/second/formats.js'
 import { compareHistory, type OwnHistory } from '../src/second/history.js'
 import { compareNpy, compareNpz, type OpenOwn } from '../src/second/npz.js'
 import { compareElement, comparePage, MAX_SECOND_PAGE_BYTES, openOwnPage, type OwnPage } from '../src/second/page.js'
@@ -640,6 +642,25 @@ loader.register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(ho
   for (const name of ['cheerio', 'fflate']) t.match(asked.stdout, `loaded ${name}`)
 })
 
+t.test('which files are read twice, and what the readers are told', async t => {
+  const traces = { keys: DEFAULT_KEYS, expectations: { boundary_end_marker: '<end>' } }
+  const study = { critic_traces: traces, histories: { keys: { step: '_step' } } } as unknown as Study
+  const told = (path: string, role: string, of = study): unknown => {
+    const task = taskOf(`/study/${path}`, { path, role }, of)
+    return task === null ? null : [task.file, task.format, task.request]
+  }
+  t.strictSame(told('a.NPZ', 'excluded'), ['/study/a.NPZ', 'npz', {}])
+  t.strictSame(told('rows.parquet', 'excluded'), ['/study/rows.parquet', 'parquet', {}])
+  t.strictSame(told('rows', 'dataset'), ['/study/rows', 'parquet', {}], 'a dataset of any name')
+  t.strictSame(told('h/r.jsonl', 'history'), ['/study/h/r.jsonl', 'history', { step: '_step' }])
+  t.strictSame(told('p.html', 'snapshot'), ['/study/p.html', 'page', { keys: DEFAULT_KEYS, endMarker: '<end>' }])
+  t.equal(told('p.html', 'excluded'), null)
+  t.equal(told('study.json', 'study'), null)
+  const neither = { critic_traces: null, histories: null } as unknown as Study
+  t.equal(told('h/r.jsonl', 'history', neither), null)
+  t.equal(told('p.html', 'snapshot', neither), null)
+})
+
 const CHILD = fileURLToPath(new URL('./support/second-child.js', import.meta.url))
 
 t.test('a reader that is wrong: exit 1 and its place; one that dies: not readable, and the rest goes on', async t => {
@@ -648,6 +669,9 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
   const text = { stdout: '', stderr: '' }
   const io = {
     stdout: {
+      // Wide enough for the reason, which is cut else.
+      isTTY: true,
+      columns: 400,
       write: (part: string) => {
         text.stdout += part
         return true
@@ -659,7 +683,7 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
         return true
       }
     },
-    env: {},
+    env: { NO_COLOR: '1' },
     now: () => 0,
     signal: new AbortController().signal
   }
@@ -676,7 +700,7 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
 })
 
 t.test('a reader that hangs is ended; an interruption ends the reading', async t => {
-  const task = { path: 'hang.npz', task: { file: 'hang.npz', format: 'npz' } } as const
+  const task = { path: 'hang.npz', task: { file: 'hang.npz', format: 'npz', request: {} } } as const
   t.match(await runSecond([task], { child: CHILD, limitMs: 500 }), [
     { path: 'hang.npz', status: 'not readable', unread: [{ reason: 'no answer within 0.5 seconds' }] }
   ])

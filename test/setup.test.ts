@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { isTooOld } from '../src/core/node-version.js'
+import { isTooOld, NODE_NEEDED } from '../src/core/node-version.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const POSIX_ONLY = { skip: process.platform === 'win32' ? 'shell scripts' : false }
@@ -51,6 +51,7 @@ case $1 in
     if [ "$2" = test:all ]; then echo '# { total: 2, pass: 2 }'; exit; fi
     if [ -n "\${BUILD_FAILS-}" ]; then echo 'src/a.ts(1,1): error TS1'; exit 2; fi; mkdir -p dist; echo 'console.log(process.argv[2])' >dist/run.js ;;
   test)
+    [ ! -x "\${CRITIC_TRACES_PYTHON-}" ] || echo 'with numpy' >>"$CALLS"
     [ -n "\${TESTS_FAIL-}" ] || { echo '# { total: 1, pass: 1 }'; exit; }
     echo '    not ok 7 - the one that fails'; i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "covered $i"; done; exit 9 ;;
 esac`,
@@ -65,11 +66,15 @@ exit 0`,
   uname: 'echo "${FAKE_UNAME-Linux}"',
   'c++': 'exit 0',
   make: 'exit 0',
-  python3: 'exit 0'
+  // a virtual environment has a Python that logs what it is asked for
+  python3: `[ "$2" = venv ] || exit 0
+mkdir -p "$3/bin"
+printf '#!/bin/sh\\necho "python $*" >>"$CALLS"\\n[ -z "\${PIP_FAILS-}" ]\\n' >"$3/bin/python"
+chmod +x "$3/bin/python"`
 }
 
 /** What the scripts use of a POSIX system; everything else in PATH is a stub. */
-const TOOLS = ['sh', 'bash', 'env', 'dirname', 'mktemp', 'rm', 'cat', 'tail', 'sed', 'touch', 'mkdir', 'tee', 'grep', 'head']
+const TOOLS = ['sh', 'bash', 'env', 'dirname', 'mktemp', 'rm', 'cat', 'tail', 'sed', 'touch', 'mkdir', 'tee', 'grep', 'head', 'chmod']
 
 interface Checkout {
   readonly dir: string
@@ -147,14 +152,27 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'critic-traces-setup-test-')))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   writeFileSync(join(dir, 'old.cjs'), "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })\n")
+  const fake = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: process.env.FAKE_NODE } })\n"
+  writeFileSync(join(dir, 'fake.cjs'), fake)
+  for (const version of ['12.22.12', '18.20.8', '20.14.9', '20.15.0', '21.7.3', '22.1.0', '22.2.0', '24.0.0', '100.1.0']) {
+    const args = ['--require', join(dir, 'fake.cjs'), join(ROOT, 'tools/check-node.cjs')]
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...process.env, FAKE_NODE: version } })
+    const found = `Node ${version} was found (${process.execPath}), ${NODE_NEEDED} is needed; ./setup.sh lists ways to get it\n`
+    t.strictSame([status, stdout, stderr], isTooOld(version) ? [1, '', found] : [0, '', ''], `npm run build, ${version}`)
+  }
   for (const command of [['all'], ['traces', 'x'], ['--version']]) {
     const args = ['--require', join(dir, 'old.cjs'), join(ROOT, 'dist/run.js'), ...command]
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
     t.strictSame([status, stdout], [3, ''])
     t.equal(stderr, 'critic-traces: Node too old: 18.20.8, expected 20.15 or newer (not 21, 22.0 or 22.1)\n')
   }
-  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } }
+  const { engines, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+    scripts: { build: string; test: string }
+  }
   t.equal(engines.node, '^20.15 || >=22.2')
+  t.match(scripts.build, /^node tools\/check-node\.cjs && /)
+  t.match(scripts.test, /^npm run build /)
   t.match(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8'), 'node: ["20.15.1", "22", "24"]\n')
   unlinkSync(join(c.bin, 'npm'))
   t.match(c.run().stderr, 'setup: Node 20.20.2 was found without npm, 20.15 or newer (not 21, 22.0 or 22.1) is needed')
@@ -325,7 +343,14 @@ t.test(".ci/run: the README's two commands, in order, stopping at the first fail
   const script = join(c.dir, '.ci/run')
   const good = c.run({}, script, tmpdir())
   t.equal(good.status, 0)
-  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm run lint', 'npm test', 'npm run test:all'])
+  const pip = 'python -m pip install -q --retries 1 --timeout 20 numpy==2.2.6'
+  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm run lint', pip, 'npm test', 'with numpy', 'npm run test:all'])
+  const withoutPip = c.run({ PIP_FAILS: '1' }, script)
+  t.same(withoutPip.calls.slice(-3), [pip, 'npm test', 'npm run test:all'], 'without numpy the tests run all the same')
+  const asRoot = c.run({ PIP_FAILS: '1', FAKE_UID: '0' }, script)
+  t.ok(asRoot.calls.includes('apt-get install -y -qq python3-numpy frontend=noninteractive'), 'as root there is the package')
+  const own = c.run({ CRITIC_TRACES_PYTHON: join(c.bin, 'python3') }, script)
+  t.same(own.calls.slice(-3), ['npm test', 'with numpy', 'npm run test:all'], 'a Python that was named is taken')
   t.equal(good.stdout.trimEnd().split('\n').at(-1), '# { total: 2, pass: 2 }', 'the summary of the tests comes last')
 
   const failedTests = c.run({ TESTS_FAIL: '1' }, script)

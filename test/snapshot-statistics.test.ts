@@ -135,11 +135,13 @@ t.test('a study names an example by step, outcome or uid, and its words say so',
       'by rule: the failure whose value falls most from first to last token, the earlier trace on a tie'
   )
   t.throws(() => collect(given, select({ step: 1 })), {
-    message: 'study success example is ambiguous: traces 0 and 1 match step 1, expected exactly one trace',
+    message:
+      'study success example is ambiguous: traces 0 and 1 match step 1, expected exactly one trace: examples.success of the study with more of step, outcome and uid',
     exitCode: 1
   })
   t.throws(() => collect(given, select({ step: 3 }), true).choose(), {
-    message: 'study success example is missing: no trace with step 3, expected exactly one',
+    message:
+      'study success example is missing: no trace with step 3, expected exactly one, or no examples.success in the study: the rule then chooses',
     exitCode: 1
   })
   const { success: none } = collect([{}, {}, falling], BY_RULE).choose()

@@ -1,7 +1,7 @@
 /** Elements of tensors by their strides, against a plain loop; parts of ZIP members; what a tensor says of itself. */
 import t from 'tap'
 import { storedTensor } from '../src/ingest/tensors/stored-tensor.js'
-import { contiguousStride, cut, gather, isContiguous, lengthOf, spanOf } from '../src/ingest/tensors/strides.js'
+import { contiguousStride, cut, gather, isContiguous, lengthOf, elementSpan } from '../src/ingest/tensors/strides.js'
 import { isTensor, Opaque, type TensorDtype } from '../src/ingest/tensors/tensor.js'
 import { openZipFile } from '../src/ingest/zip/zip-file.js'
 import { archive as npzOf } from './support/archives.js'
@@ -23,8 +23,8 @@ t.test('shapes and strides', t => {
   t.equal(lengthOf([]), 1)
   t.equal(lengthOf([2 ** 62, 0, 2 ** 62]), 0, 'no element, whatever the other axes say')
   t.equal(lengthOf([2 ** 30, 2 ** 30]), Number.POSITIVE_INFINITY)
-  t.equal(spanOf([2, 3], [10, 1]), 13)
-  t.equal(spanOf([2 ** 40, 2], [2 ** 40, 1]), Number.POSITIVE_INFINITY)
+  t.equal(elementSpan([2, 3], [10, 1]), 13)
+  t.equal(elementSpan([2 ** 40, 2], [2 ** 40, 1]), Number.POSITIVE_INFINITY)
   t.same(contiguousStride([2, 3, 4]), [12, 4, 1])
   t.same(contiguousStride([2, 0, 4]), [4, 4, 1], 'as torch has them')
   t.ok(isContiguous([2, 1, 4], [4, 99, 1]), 'an axis of one item has no stride')
@@ -47,7 +47,7 @@ t.test('elements in C order, whole and in parts', t => {
     let largest = 0
     let smallest = 0
     for (const block of cut({ shape, stride, offset, outStride: contiguousStride(shape), outOffset: 0 }, most)) {
-      const span = spanOf(block.shape, block.stride)
+      const span = elementSpan(block.shape, block.stride)
       largest = Math.max(largest, span)
       smallest++
       gather(storage.slice(block.offset * itemSize, (block.offset + span) * itemSize), block, itemSize, out)
@@ -60,7 +60,7 @@ t.test('elements in C order, whole and in parts', t => {
   // a column of a large matrix is read row by row, not as a span over all of it
   const blocks = [...cut({ shape: [1000, 2], stride: [1000, 1], offset: 0, outStride: [2, 1], outOffset: 0 }, 100)]
   t.equal(blocks.length, 1000)
-  t.ok(blocks.every(block => spanOf(block.shape, block.stride) === 2))
+  t.ok(blocks.every(block => elementSpan(block.shape, block.stride) === 2))
   t.end()
 })
 

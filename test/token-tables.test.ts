@@ -378,7 +378,7 @@ t.test('a dump, from its file to index, CSV and tables', async t => {
   pools.push(pool)
   const tables = { arrow: true, parquet: true }
   await run(join(folder, 'step_3.jsonl'), out, pool, {
-    settings: { ...settings(), dump: { names: {}, skipBad: true, against: null }, tables }
+    settings: { ...settings(), dump: { names: {}, skipBad: true, against: null, tokenizer: null }, tables }
   })
   const text = readFileSync(join(out, OUTPUT_PATHS.index), 'utf8')
   const index = JSON.parse(text) as Pick<TraceIndexDocument, 'dump' | 'traces'>

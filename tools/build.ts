@@ -120,7 +120,13 @@ async function bundle(name: string, entry: string): Promise<void> {
     plugins: [inPlace],
     banner: { js: PLACES },
     // canvas has a binary of the machine beside its JavaScript; the others draw with it
-    external: ['canvas', 'chart.js', 'chartjs-plugin-annotation', ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))]
+    external: [
+      '@huggingface/tokenizers',
+      'canvas',
+      'chart.js',
+      'chartjs-plugin-annotation',
+      ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))
+    ]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
 }
@@ -136,11 +142,17 @@ async function keepCompiled(name: string, use: (exports: object) => Promise<void
 async function useCommand(exports: object): Promise<void> {
   const { main } = exports as typeof import('../src/cli/program.js')
   const out = await mkdtemp(join(tmpdir(), 'critic-traces-build-'))
-  const quiet = { write: () => true } as unknown as NodeJS.WriteStream
-  const io = { stdout: quiet, stderr: quiet, env: {}, now: () => performance.now(), signal: new AbortController().signal }
+  let told = ''
+  const kept = {
+    write: (text: string) => {
+      told += text
+      return true
+    }
+  } as unknown as NodeJS.WriteStream
+  const io = { stdout: kept, stderr: kept, env: {}, now: () => performance.now(), signal: new AbortController().signal }
   try {
     const code = await main(['traces', SNAPSHOT, '--no-figures', '--out', out], io)
-    if (code !== 0) throw new Error(`the bundled program ended with ${code}`)
+    if (code !== 0) throw new Error(`the bundled program ended with ${code}: ${told.trimEnd()}`)
   } finally {
     await rm(out, { recursive: true })
   }

@@ -2,7 +2,7 @@
  * Runs the tests after a build, in as many processes as there are cores:
  *
  *     npm test            test/*.test.ts
- *     npm test -- npz     test/npz.test.ts alone; all/fetch is test/all/fetch.test.ts; several names, several files
+ *     npm test -- npz     test/npz.test.ts alone, also by its path; all/fetch is test/all/fetch.test.ts; several names, several files
  *     npm run test:all    test/all/*.test.ts, and the property tests with more rounds from another seed
  *     npm run soak        the property tests with many rounds (ROUNDS) from a seed of the day (SEED), which is printed
  *
@@ -11,7 +11,7 @@
  * says what failed; the last line adds the counts, those of skipped tests too.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -94,6 +94,36 @@ function runFile(path: string, env: Environment): Promise<FileResult> {
   })
 }
 
+/** The file of a test's name (`npz`, `npz.test.ts`) or path (`test/npz.test.ts`); null where there is none. */
+function fileOf(name: string): string | null {
+  const path = `dist/test/${bareName(name)}.test.js`
+  return [...everyTest, ...rest].includes(path) ? path : null
+}
+
+function bareName(name: string): string {
+  return name
+    .replaceAll('\\', '/')
+    .replace(/^(?:\.\/)?(?:dist\/)?(?:test\/)?/, '')
+    .replace(/(?:\.test)?(?:\.[jt]s)?$/, '')
+}
+
+function nearestTo(name: string): string {
+  const bare = bareName(name)
+  const far = (known: string): number => Math.min(editsBetween(bare, known), editsBetween(bare, basename(known)))
+  return [...everyTest, ...rest].map(bareName).reduce((best, known) => (far(known) < far(best) ? known : best))
+}
+
+/** Characters to insert, remove or replace (Levenshtein). */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, k) => k)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (let k = 1; k <= b.length; k++) next.push(Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + (letter === b[k - 1] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]
+}
+
 /** Whether all passed. */
 async function runTests(files: readonly string[], env: Environment): Promise<boolean> {
   const sum: Counts = { total: 0, pass: 0, fail: 0, skip: 0, todo: 0 }
@@ -146,10 +176,16 @@ async function main(names: readonly string[]): Promise<boolean> {
   }
   if (part === 'soak')
     return runProperties(process.env['ROUNDS'] ?? '100', process.env['SEED'] ?? String(Math.floor(Date.now() / 86_400_000)))
-  const files = names.map(name => `dist/test/${name}.test.js`)
-  const missing = files.find(path => !existsSync(join(ROOT, path)))
-  if (missing !== undefined) throw new Error(`no ${missing}, expected the name of a file below test/, without .test.ts`)
-  return runTests(files, {})
+  const files = names.map(fileOf)
+  const unknown = names.filter((_, k) => files[k] === null)
+  for (const name of unknown) console.error(`no test ${name}, expected a name such as ${nearestTo(name)}`)
+  return (
+    unknown.length === 0 &&
+    (await runTests(
+      files.filter(path => path !== null),
+      {}
+    ))
+  )
 }
 
 process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1

@@ -1,30 +1,34 @@
 /** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
+import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
 import type { FindingKind } from '../compute/diagnostics/faults/finding.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, toFault, type Fault } from '../core/errors.js'
 import { realPlace } from '../core/system/folder.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
-import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
+import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
 import { onePlan, outputFolder, readLoggedHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
 import type { SnapshotSettings } from '../runs/snapshot-work.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema/traces.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { DiagnoseOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting, type Reporter } from './reporter.js'
+import { settingsOf } from './trace-settings.js'
 
 export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
-    const { paths, out, against: other } = options
+    const { paths, out, against: other, study } = options
+    if (study !== null) refuseOutputsAtStudy(study, out)
     refuseOutputsAtInputs([...paths, ...(other === null ? [] : [other])], out)
     const history = options.history === null ? null : readLoggedHistory(options.history)
     const against = other === null ? null : await onePlan(other)
     const faults: Fault[] = []
     const plans = await findSnapshots(paths, fault => faults.push(fault), realPlace(DEFAULT_OUT))
     reporter.tellFaults(faults)
-    const told = { ...options, history }
+    const { settings, notes } = await settingsOf({ ...options, against: null })
+    for (const note of notes) reporter.progress.line(`note: ${note}`)
+    const told = { ...options, sampling: options.sampling ?? designOf(settings), history }
     const done: { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[] = []
     for (const plan of plans) {
       const folder = outputFolder(out, plan)
@@ -34,7 +38,7 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
         const outcome = await runDiagnose({
           plan,
           against,
-          settings: settingsOf(options),
+          settings,
           told,
           pool,
           out: folder,
@@ -60,16 +64,9 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
   })
 }
 
-function settingsOf({ successAbove, jumpAbove, keys, skipBad }: DiagnoseOptions): SnapshotSettings {
-  const { success_threshold, jump_threshold, ...traces } = DEFAULT_CRITIC_TRACE_STUDY
-  return {
-    traces: { ...traces, success_threshold: successAbove ?? success_threshold, jump_threshold: jumpAbove ?? jump_threshold },
-    expectations: REPORTED_WITHOUT_STUDY,
-    enforced: false,
-    examplesRequired: false,
-    synthetic: false,
-    dump: { names: keys, skipBad, against: null }
-  }
+/** A study that expects so many of each outcome a step chose its traces by their outcome. */
+function designOf({ enforced, expectations }: SnapshotSettings): SamplingDesign {
+  return enforced && expectations.outcomes_per_step !== null ? 'stratified by outcome' : 'not stated'
 }
 
 async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {

@@ -3,7 +3,7 @@ import { lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { Fault, describeCause, printable } from '../core/errors.js'
 import { errorCode } from '../core/paths.js'
-import { formatCount } from '../core/counts.js'
+import { counted, formatCount } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import { draftHistories, type DraftHistories } from '../study/init/draft.js'
 import { draftSelections } from '../study/init/selections.js'
@@ -46,7 +46,7 @@ export async function readDraft(dir: string, exports: ExportSurvey, { io, progre
   throw new Fault({
     format: 'init',
     problem: 'no history to read',
-    found: `${formatCount(count)} ${count === 1 ? 'run' : 'runs'}${missing === 0 ? '' : `, ${formatCount(missing)} of them without one`}${reasons}`,
+    found: `${counted(count, 'run')}${missing === 0 ? '' : `, ${formatCount(missing)} of them without one`}${reasons}`,
     expected: LAYOUT_EXPECTED,
     place: { file: dir }
   })
@@ -93,7 +93,7 @@ export function historiesText(
   const { others, guessed } = metrics
   const used = metrics.metrics.map(m => m.name).join(', ')
   return [
-    `${survey.runsFile}: ${formatCount(survey.runs.length)} runs; histories in ${survey.historyFolder}`,
+    `${survey.runsFile}: ${counted(survey.runs.length, 'run')}; histories in ${survey.historyFolder}`,
     table,
     `metrics: ${used}${guessed ? ' (no known key: those logged most often)' : ''}`,
     ...(others.length === 0 ? [] : [`other keys of numbers: ${formatCount(others.length)}, listed in the study file`]),
@@ -110,5 +110,5 @@ export function historiesText(
 /** The first texts as lines, and how many more there are. */
 export function lines(what: string, texts: readonly string[]): string[] {
   const shown = texts.slice(0, MAX_LINES).map(text => `${what}: ${printable(text, 400)}`)
-  return texts.length > MAX_LINES ? [...shown, `${what}: and ${texts.length - MAX_LINES} more`] : shown
+  return texts.length > MAX_LINES ? [...shown, `${what}: and ${formatCount(texts.length - MAX_LINES)} more`] : shown
 }

@@ -2,7 +2,7 @@
 import { printable, printableId, type Fault } from '../core/errors.js'
 import type { FetchOutcome } from '../fetch/fetch.js'
 import type { StoppedRun } from '../fetch/fetch-run.js'
-import type { LeftOut } from '../ingest/certificate/fields.js'
+import type { LeftOutKinds } from '../ingest/certificate/fields.js'
 import { isGrowingState } from '../ingest/certificate/states.js'
 import { counted, formatCount } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
@@ -31,7 +31,7 @@ export function fetchTable(outcome: FetchOutcome, options: TableOptions): string
       printableId(run.id, MAX_NAME),
       printable(run.state, MAX_NAME),
       formatCount(steps.rows),
-      steps.first_step === null ? 'none' : `${steps.first_step} to ${steps.last_step ?? 0}`,
+      steps.first_step === null ? 'none' : `${formatCount(steps.first_step)} to ${formatCount(steps.last_step ?? 0)}`,
       formatCount(steps.holes.reduce((sum, [from, to]) => sum + to - from + 1, 0)),
       status,
       faults.length > 0 ? 'INCOMPLETE' : snapshot.growing ? 'so far' : 'complete'
@@ -50,7 +50,7 @@ function notes(outcome: FetchOutcome): string[] {
     ...growing.map(
       ({ entry, certificate: { snapshot, run } }) =>
         `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printableId(entry.id)}, taken up to step ` +
-        `${snapshot.last_step ?? 'none'}; a fetch after it has logged again takes it anew`
+        `${snapshot.last_step === null ? 'none' : formatCount(snapshot.last_step)}; a fetch after it has logged again takes it anew`
     ),
     ...outcome.stopped.map(stopped => stoppedLine(stopped)),
     ...(notChosen.length === 0 ? [] : [`not asked for this time: ${idList(notChosen)}`]),
@@ -89,7 +89,7 @@ function idList(runs: ReadonlyArray<{ readonly id: string }>): string {
     .join(', ')}${more}`
 }
 
-const KINDS: ReadonlyArray<readonly [kind: keyof LeftOut, singular: string]> = [
+const KINDS: ReadonlyArray<readonly [kind: keyof LeftOutKinds, singular: string]> = [
   ['objects', 'object (media, histograms, nested values)'],
   ['lists', 'list'],
   ['texts', 'text'],

@@ -15,7 +15,7 @@ import { parseStrictJson } from '../core/strict-json.js'
 import { STUDY_FILE } from '../study/label.js'
 import { checkStudy } from '../study/study.js'
 import { realPlace } from '../core/system/folder.js'
-import { formatCount } from '../core/counts.js'
+import { counted } from '../core/counts.js'
 import type { InitOptions } from './args.js'
 import { csvFilesIn, writeCsvRuns } from './csv-exports.js'
 import { historiesText, lines, readDraft, refuseExisting, writeNew } from './drafting.js'
@@ -98,7 +98,10 @@ async function hashAll(
   const study = { path: STUDY_FILE, text }
   const manifest = await draftManifest(dir, snapshotDate(histories, planned), planned, study, {
     signal: io.signal,
-    onBytes: bytes => phase.update((done += bytes))
+    onBytes: bytes => {
+      done += bytes
+      phase.update(done)
+    }
   })
   phase.finish()
   return { text: manifest, files: planned.length + 1 }
@@ -109,7 +112,7 @@ function nextText(dir: string, studyPath: string, manifestPath: string | null, f
     return `wrote ${studyPath}, a draft: its paths are relative to ${dir}, where study init without --out writes it with a manifest`
   }
   return [
-    `wrote ${studyPath} and ${manifestPath} (${formatCount(files)} files)`,
+    `wrote ${studyPath} and ${manifestPath} (${counted(files, 'file')})`,
     'next: read the study file; it is yours to edit. After an edit',
     `      node dist/run.js manifest --write --study ${dir}`,
     'writes the manifest again. Then',

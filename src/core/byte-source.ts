@@ -6,4 +6,6 @@ export interface ByteSource {
   readonly size: number
   /** exactly the bytes asked for, in memory of their own */
   slice(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
+  /** The same into memory of the caller, who may use it again and again. Not every source has it. */
+  fill?(bytes: Uint8Array, start: number): Promise<void>
 }

@@ -8,7 +8,7 @@ export function formatCount(value: number): string {
   return [whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.')
 }
 
-/** `1 run`, `1,234 runs`. */
-export function counted(count: number, what: string): string {
-  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
+/** `1 run`, `1,234 runs`, `2 histories`. */
+export function counted(count: number, what: string, plural = `${what}s`): string {
+  return `${formatCount(count)} ${count === 1 ? what : plural}`
 }

@@ -9,12 +9,12 @@ import type { AuditReport } from '../compute/audit/contract.js'
 import { Documents } from '../compute/documents.js'
 import { Fault } from '../core/errors.js'
 import { refuseSecrets } from '../core/secret-guard.js'
-import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
+import type { FigureFormat } from '../render/figures/config.js'
+import type { PlannedFigure } from '../render/figures/definition.js'
 import { writeAudit } from '../render/outputs/audit-document.js'
-import { AUDIT_PATH, OUTPUT_PATHS } from '../render/outputs/output-names.js'
+import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { PageFigure, ProseInputs, Template } from '../render/page/index.js'
-import { EVIDENCE_DOCUMENTS } from '../schema/outputs.js'
 import type { HashedFile, Study } from '../schema/study.js'
 import { openAudit } from './audit.js'
 import type { RunContext } from './context.js'
@@ -24,7 +24,7 @@ export interface ArticleRun {
   /** true: the audit is strict, whatever the study says */
   readonly strict: boolean
   /** all figures of the run, drawn or not */
-  readonly figures: readonly FigureConfig[]
+  readonly figures: readonly PlannedFigure[]
   readonly formats: readonly FigureFormat[]
   /** bytes of the pictures by figure name; pages are made only where every figure has one */
   readonly pngs: ReadonlyMap<string, Uint8Array>
@@ -62,7 +62,7 @@ export async function writeArticle(context: RunContext, study: Study, set: Outpu
     inputsOf,
     claims: first?.claims ?? [],
     discrepancies: first?.discrepancies ?? [],
-    figures: run.figures.map(figure => pageFigure(figure, study, run)),
+    figures: run.figures.map(figure => pageFigure(figure, run)),
     outputs: [...set.paths, AUDIT_PATH, ...PAGE_OUTPUTS]
   }
   const texts = proseTexts(prose)
@@ -70,7 +70,7 @@ export async function writeArticle(context: RunContext, study: Study, set: Outpu
   const report = auditor?.judge(texts)
   if (auditor !== null && report !== undefined) await writeAudit(set, report, auditor.file, origin)
   // 4. Pages
-  if (run.figures.every(({ name }) => run.pngs.has(name))) {
+  if (run.figures.every(({ config }) => run.pngs.has(config.name))) {
     const read = [...run.inputs, ...(auditor === null ? [] : [auditor.file]), templates.article.file, templates.notes.file]
     const { claims = [], same = [], discrepancies = [], guards = [] } = report ?? {}
     await writePages(set, {
@@ -113,22 +113,13 @@ function utf8(bytes: Uint8Array, file: string): string {
   }
 }
 
-function pageFigure({ name, title, description }: FigureConfig, study: Study, run: ArticleRun): PageFigure {
+function pageFigure({ config: { name, title, description }, drawnFrom }: PlannedFigure, run: ArticleRun): PageFigure {
   return {
     name,
     title,
     description,
     png: run.pngs.get(name) ?? new Uint8Array(0),
     files: run.formats.map(format => `figures/${name}.${format}`),
-    data: dataOf(name, study)
+    data: drawnFrom
   }
-}
-
-/** The outputs that hold what a figure draws. */
-function dataOf(name: string, { evidence, histories }: Study): string[] {
-  if (evidence?.figures.some(figure => figure.name === name) === true) return [EVIDENCE_DOCUMENTS.data, EVIDENCE_DOCUMENTS.derived]
-  const request = histories?.figures.find(figure => figure.name === name)
-  const outputs = histories?.analyses.find(analysis => analysis.name === request?.analysis)?.outputs
-  if (outputs === undefined) return [OUTPUT_PATHS.trajectories, OUTPUT_PATHS.arrow]
-  return [outputs.points ?? outputs.observations, outputs.statistics].filter(path => path !== null)
 }

@@ -83,12 +83,13 @@ async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Pr
   const { plan, formats, pool } = run
   if (formats.length === 0) return []
   const { drawFigures, planFigures } = await import('./drawing.js')
-  const configs = await planFigures({ diagnosis })
-  const pngs = await drawFigures(contextOf(run, plan), set, configs, { formats, threads: pool.threads, manifest: null })
-  return configs
-    .flatMap(({ name, title, description }) => {
+  const planned = await planFigures({ diagnosis })
+  const pngs = await drawFigures(contextOf(run, plan), set, planned, { formats, threads: pool.threads, manifest: null })
+  return planned
+    .flatMap(({ config: { name, title, description }, drawnFrom }) => {
       const png = pngs.get(name)
-      return png === undefined ? [] : [{ name, title, description, png, files: formats.map(format => `figures/${name}.${format}`) }]
+      if (png === undefined) return []
+      return [{ name, title, description, png, files: formats.map(format => `figures/${name}.${format}`), data: drawnFrom }]
     })
     .sort((a, b) => FIRST_FIGURES.indexOf(a.name) - FIRST_FIGURES.indexOf(b.name))
 }

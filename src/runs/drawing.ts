@@ -6,8 +6,8 @@ import type { CurveFigureData } from '../compute/histories/contract.js'
 import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
 import { renderFigure } from '../render/canvas/index.js'
 import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
-import type { FigureInputs } from '../render/figures/definition.js'
-import { buildFigures, refuseSameNames } from '../render/figures/index.js'
+import type { FigureInputs, PlannedFigure } from '../render/figures/definition.js'
+import { plannedFigures, refuseSameNames } from '../render/figures/index.js'
 import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { RunContext } from './context.js'
@@ -29,22 +29,22 @@ export interface FigureSources extends Omit<FigureInputs, 'curves'> {
 }
 
 /** All figures that the data allow, drawn or not, in the order of their names. */
-export async function planFigures({ curves = [], ...others }: FigureSources): Promise<FigureConfig[]> {
-  const configs: FigureConfig[] = []
-  for await (const data of curves) configs.push(...buildFigures({ curves: [data] }))
-  configs.push(...buildFigures(others))
-  refuseSameNames(configs)
-  return configs.sort((a, b) => (a.name < b.name ? -1 : 1))
+export async function planFigures({ curves = [], ...others }: FigureSources): Promise<PlannedFigure[]> {
+  const figures: PlannedFigure[] = []
+  for await (const data of curves) figures.push(...plannedFigures({ curves: [data] }))
+  figures.push(...plannedFigures(others))
+  refuseSameNames(figures)
+  return figures.sort((a, b) => (a.config.name < b.config.name ? -1 : 1))
 }
 
 /** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
 export async function drawFigures(
   context: RunContext,
-  set: OutputSet,
-  configs: readonly FigureConfig[],
+  set: Pick<OutputSet, 'write'>,
+  figures: readonly PlannedFigure[],
   { formats, threads, manifest }: DrawOptions
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const tasks = configs.flatMap(config => formats.map(format => ({ config: verifiedFigure(config, manifest), format })))
+  const tasks = figures.flatMap(({ config }) => formats.map(format => ({ config: verifiedFigure(config, manifest), format })))
   const pngs = new Map<string, Uint8Array>()
   if (tasks.length === 0) return pngs
   const onDone = context.progress.onFigures?.(tasks.length)

@@ -2,45 +2,90 @@
  * The traces of a trainer's dump. A second dump of the same traces may be read beside it, sample by sample in canonical order:
  * each pair must be equal.
  */
+import { setFlagsFromString } from 'node:v8'
 import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Fault } from '../core/errors.js'
-import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
+import { isLeftOut, type Dump, type DumpOptions } from '../ingest/dumps/contract.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
+import { spansOf } from '../ingest/tokenizer/spans.js'
+import { readTokenizer, type TokenDecoder, type TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import type { LeftOut, Sample } from '../schema/samples.js'
 import { findSnapshots } from '../study/inventory.js'
-import type { RunContext } from './context.js'
-import type { SnapshotWork } from './snapshot-work.js'
+import type { Done, RunContext } from './context.js'
+import type { SnapshotSettings, SnapshotWork } from './snapshot-work.js'
 import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
 
 /** What a trace is made of, beside the mask. */
 const TRACE_OF_SAMPLE = ['values', 'returns'] as const
 
+const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
+
+/** The dump of a snapshot, with the table of contents of each of its files. @param onProgress called with the bytes read so far */
+export function openPlannedDump(
+  { plan, settings }: SnapshotWork,
+  signal: AbortSignal | undefined,
+  onProgress: Done | undefined
+): Promise<Dump> {
+  keepYoungGenerationSmall()
+  return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), signal, onProgress })
+}
+
+/**
+ * The arrays of a dump die young, and their memory is freed with the small objects that hold it. A young generation that has grown
+ * keeps 40 to 60 MB of dead arrays, and is no faster here.
+ */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
+
+function readingOf({ dump }: SnapshotSettings): Pick<DumpOptions, 'keys' | 'skipBad'> {
+  return { keys: sampleKeys(dump?.names ?? {}), skipBad: dump?.skipBad ?? false }
+}
+
 export async function openDumpTraces(
   context: RunContext,
-  { plan, settings }: SnapshotWork,
+  work: SnapshotWork,
   base: TaskBase,
   options: SourceOptions
 ): Promise<TraceSource> {
-  const { names, skipBad, against } = settings.dump ?? { names: {}, skipBad: false, against: null }
+  const { settings, tokenizer: given } = work
+  const { against = null, tokenizer: path = null } = settings.dump ?? {}
   const { signal } = context
-  const reading = { keys: sampleKeys(names), skipBad, signal }
-  const dump = await openDump(plan.folder, plan.dumpFiles, { ...reading, onProgress: options.onProgress })
+  const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress))
   try {
-    return new DumpTraces(context, dump, against === null ? null : await openSecond(against, reading), base, options)
+    requireTraces(dump, work.plan.dumpFiles[0])
+    const tokenizer = path === null ? null : (given ?? (await readTokenizer(path)))
+    const texts = tokenizer === null || !dump.hasTokenIds ? null : await tokenizer.load()
+    const second = against === null ? null : await openSecond(against, { ...readingOf(settings), signal })
+    return new DumpTraces(context, dump, second, { file: tokenizer, texts }, base, options)
   } catch (error) {
     await dump.close()
     throw error
   }
 }
 
-async function openSecond(path: string, options: Parameters<typeof openDump>[2]): Promise<Dump> {
+/** @throws Fault where the dump lacks what a trace is made of, with the nearest name that it has */
+function requireTraces({ arrays, facts }: Dump, file: string): void {
+  for (const array of TRACE_OF_SAMPLE) {
+    if (arrays.has(array)) continue
+    const found = [[...arrays.keys()].join(', '), ...facts.notes.filter(note => note.startsWith(`no ${array};`))].join('; ')
+    const expected = `${array} beside ${[...arrays.keys()].includes('values') ? 'values' : 'returns'}, or --key ${array}=NAME`
+    throw new Fault({ format: 'dump', problem: 'missing array', found, expected, place: { file, array } })
+  }
+}
+
+async function openSecond(path: string, options: DumpOptions): Promise<Dump> {
   const plans = await findSnapshots([path])
   const [plan] = plans
-  if (plans.length === 1 && plan.kind === 'dump') return openDump(plan.folder, plan.dumpFiles, options)
+  if (plans.length === 1 && plan.kind === 'dump') {
+    const dump = await openDump(plan.folder, plan.dumpFiles, options)
+    requireTraces(dump, path)
+    return dump
+  }
   const found = plans.length === 1 ? 'a page or NPZ files of one trace each' : `${plans.length} snapshots`
   throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected: 'one dump', place: { file: path }, exitCode: EXIT.usage })
 }
@@ -64,35 +109,48 @@ function unpaired({ index, place }: Pick<Sample, 'index' | 'place'>, found: stri
   })
 }
 
+/** What gives the spans their texts. */
+interface Texts {
+  /** null: none is named */
+  readonly file: TokenizerFile | null
+  /** null: none is named, or the dump has no token ids */
+  readonly texts: TokenDecoder | null
+}
+
 class DumpTraces implements TraceSource {
   readonly #context: RunContext
   readonly #dump: Dump
   /** holds the same traces; null: nothing is compared */
   readonly #second: Dump | null
+  readonly #texts: Texts
   readonly #base: TaskBase
   readonly #options: SourceOptions
   readonly #buffers = new SlicePool()
   readonly #leftOut: LeftOut[] = []
 
-  constructor(context: RunContext, dump: Dump, second: Dump | null, base: TaskBase, options: SourceOptions) {
+  constructor(context: RunContext, dump: Dump, second: Dump | null, texts: Texts, base: TaskBase, options: SourceOptions) {
     this.#context = context
     this.#dump = dump
     this.#second = second
+    this.#texts = texts
     this.#base = base
     this.#options = options
   }
 
   async *tasks(): AsyncGenerator<TraceTask, void, void> {
+    const { texts } = this.#texts
     const others = this.#second?.samples(TRACE_OF_SAMPLE)
     try {
-      for await (const item of this.#dump.samples(TRACE_OF_SAMPLE)) {
+      for await (const item of this.#dump.samples(TRACE_OF_SAMPLE, texts !== null)) {
         this.#context.throwIfInterrupted()
         const other = others === undefined ? null : await others.next()
         if (isLeftOut(item)) {
           this.#leftOut.push(item)
           continue
         }
-        const sample = packSample(item, this.#buffers)
+        // Here and not in the threads: each of them would load the tokenizer, which takes longer than the ends of a million spans.
+        const spans = texts === null ? null : spansOf(item, texts, this.#base.endMarker)
+        const sample = packSample(item, this.#buffers, spans)
         const against = other === null ? null : packSample(sameSample(item, other), this.#buffers)
         yield { kind: 'sample', ...this.#base, room: this.#options.room(), index: item.index, sample, against }
       }
@@ -121,8 +179,12 @@ class DumpTraces implements TraceSource {
   }
 
   end(): SourceEnd {
-    const { facts, inputs } = this.#dump
+    const { inputs } = this.#dump
+    const { file, texts } = this.#texts
+    const notes = file !== null && texts === null ? [...this.#dump.facts.notes, WITHOUT_IDS] : this.#dump.facts.notes
+    const facts = { ...this.#dump.facts, notes }
+    const tokenizer = file === null ? null : { sha256: file.sha256, bytes: file.bytes }
     const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
-    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.inputs ?? null } }
+    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.inputs ?? null, tokenizer } }
   }
 }

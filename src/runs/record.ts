@@ -157,6 +157,11 @@ async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 
   return answer !== null && answer.sha256 === expected.sha256 && answer.bytes === expected.bytes
 }
 
+/** The record of a finished run into this folder, of this version of the program or another. Null: there is none. */
+export function standingRecord(out: string): RunRecord | null {
+  return readRecord(join(out, RUN_RECORD))
+}
+
 /** The record at a path. Null where it cannot be read or is none: then no run is skipped. */
 function readRecord(path: string): RunRecord | null {
   // A first run has no record. The test saves making a Fault, whose message is searched for secrets.

@@ -2,6 +2,8 @@
 import type { Judge } from '../compute/traces/expectations.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
+import type { Dump } from '../ingest/dumps/contract.js'
+import type { TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import type { SampleKeyName } from '../schema/sample-keys.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 
@@ -30,6 +32,8 @@ export interface DumpSettings {
   readonly skipBad: boolean
   /** path of a dump that holds the same traces; null: nothing is compared */
   readonly against: string | null
+  /** path of a `tokenizer.json`, which gives the spans their texts; null: spans have none */
+  readonly tokenizer: string | null
 }
 
 /** What is measured, and how. */
@@ -39,4 +43,8 @@ export interface SnapshotWork {
   readonly pool: TracePool
   /** how outputs name the page; default: by its path below the run's folder */
   readonly sourceName?: string | undefined
+  /** the dump, where it was opened before: the run closes it. Default: it is opened */
+  readonly dump?: Dump | undefined
+  /** the file of `settings.dump.tokenizer`, where it was read before; default: it is read */
+  readonly tokenizer?: TokenizerFile | undefined
 }

@@ -11,7 +11,7 @@
  * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 write. The caller draws the figures and
  * commits: all outputs or none.
  */
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
@@ -117,7 +117,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
       ...expectations.failuresOf(checks),
       ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))
     ]
-    if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(f, plan)))
+    if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(atTrace(f, plan, results), plan)))
     // 4. Write
     const writeDocuments = async (): Promise<void> => {
       await documents.writeTraceIndex(
@@ -264,6 +264,13 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
   }
   if (faults.length > 0) throw new Failures(faults)
   return { results, ...source.end(), examples: collector.choose() }
+}
+
+/** Adds the NPZ file to a fault of a trace that was read from it. */
+function atTrace(fault: Fault, { html, folder }: SnapshotPlan, results: readonly TraceResult[]): Fault {
+  const { trace, file } = fault.place
+  const npz = html !== null || trace === undefined || file !== undefined ? null : results.find(r => r.index === trace)?.npz
+  return npz === null || npz === undefined ? fault : fault.at({ file: join(folder, npz.path) })
 }
 
 /** Adds the file to a fault of a reader of bytes, which does not know it. */

@@ -2,11 +2,9 @@
 import { sampleRecord, sampleStatistics, type SampleRecord } from '../compute/traces/without-critic.js'
 import type { Content } from '../schema/outputs/document.js'
 import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
-import { isLeftOut } from '../ingest/dumps/contract.js'
-import { openDump } from '../ingest/dumps/formats.js'
+import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { writeSamples } from '../render/outputs/samples.js'
-import { sampleKeys } from '../schema/sample-keys.js'
 import type { HashedFile } from '../schema/study.js'
 import { originOf } from './context.js'
 import type { SnapshotRun } from './snapshot.js'
@@ -18,14 +16,10 @@ export interface WithoutCritic {
   readonly outputs: readonly FileSummary[]
 }
 
-/** Null for a snapshot that holds values. @throws as `analyseSnapshot` does */
-export async function analyseWithoutCritic(run: SnapshotRun): Promise<WithoutCritic | null> {
-  const { plan, settings, signal, onProgress } = run
-  if (plan.kind !== 'dump') return null
-  const { names, skipBad } = settings.dump ?? { names: {}, skipBad: false }
-  const dump = await openDump(plan.folder, plan.dumpFiles, { keys: sampleKeys(names), skipBad, signal, onProgress })
+/** @param dump closed at the end. @throws as `analyseSnapshot` does */
+export async function analyseWithoutCritic(run: SnapshotRun, dump: Dump): Promise<WithoutCritic> {
+  const { settings, signal } = run
   try {
-    if (dump.arrays.has('values')) return null
     return await inTransaction(run.out, run, async set => {
       const { success_threshold: successThreshold } = settings.traces
       const records: SampleRecord[] = []

@@ -9,7 +9,7 @@ export function csvMetadataPath(csv: string): string {
 }
 
 /** CSV files whose names are fixed. */
-const CSV_FILES: readonly string[] = ['training_data/critic-trace-trajectories.csv', 'wandb/lineage.csv']
+const CSV_FILES: readonly string[] = ['training_data/critic-trace-trajectories.csv', 'wandb/lineage.csv', 'critic-trace-by-step.csv']
 
 /** JSON documents of written evidence. */
 export const EVIDENCE_DOCUMENTS = {
@@ -50,8 +50,6 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'preview/source-notes.html',
   'critic-trace-snapshots.json',
   'training_data/critic-trace-arrays.npz',
-  'training_data/samples.csv',
-  'training_data/sample-statistics.json',
   'training_data/critic-traces.arrow',
   'training_data/critic-traces.parquet',
   'wandb/observations.arrow',
@@ -61,7 +59,7 @@ export const RESERVED_OUTPUTS: readonly string[] = [
 ]
 
 /** File names without extension. */
-export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces']
+export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces', 'critic-traces-over-steps']
 
 /** Outputs that are written as a stream. A batch records them by size alone. */
 export const STREAMED_OUTPUTS: readonly string[] = [

@@ -81,6 +81,8 @@ export interface ReadDump {
   readonly leftOut: readonly LeftOut[]
   /** files of the dump that it was compared with; null: with nothing */
   readonly against: readonly HashedFile[] | null
+  /** what gave the spans their texts; null: they have none. Its path is this machine's */
+  readonly tokenizer: Omit<HashedFile, 'path'> | null
 }
 
 /** 0-based row of a file. Readers name the row of a table by its number, that of a text by its line, which is counted from 1. */

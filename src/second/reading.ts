@@ -1,9 +1,6 @@
 /** The result of a second reading, and the comparison that makes it. Plain data, since it is sent between processes. */
 import { EXIT, Fault, printable, type Place, type SerializedFault } from '../core/errors.js'
 
-export const SECOND_FORMATS = ['page', 'npz', 'parquet', 'history'] as const
-export type SecondFormat = (typeof SECOND_FORMATS)[number]
-
 /**
  * `same`: every value was read twice and is equal. `different`: a value differs, or only one reader has it. `not readable`:
  * the second reader cannot judge the file, or some part of it; all that it can judge is equal. `refused`: our reader
@@ -43,7 +40,7 @@ class Different extends Error {
 
 /** One file's comparison. The first difference ends it. */
 export class Comparison {
-  readonly #format: SecondFormat
+  readonly #format: string
   readonly #second: string
   readonly #place: Place
   readonly #unread: Unread[] = []
@@ -51,8 +48,8 @@ export class Comparison {
   #unreadParts = 0
   #values = 0
 
-  /** @param second names of the libraries, for messages */
-  constructor(format: SecondFormat, second: string, file: string) {
+  /** @param format for messages, as `second`: the names of the libraries */
+  constructor(format: string, second: string, file: string) {
     this.#format = format
     this.#second = second
     this.#place = { file }

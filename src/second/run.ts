@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { rolesOf } from '../study/manifest-update.js'
 import type { ManifestReport } from '../study/manifest.js'
 import type { Study } from '../schema/study.js'
-import type { SecondTask } from './formats.js'
+import { taskOf, type SecondTask } from './formats.js'
 import { notReadable, type SecondReading } from './reading.js'
 
 /** JavaScript heap of that process. A page of 64 MiB takes about 1.3 GB in all. */
@@ -40,18 +40,8 @@ export interface SecondPlan {
 export function planSecond(dir: string, study: Study, manifest: ManifestReport): SecondPlan[] {
   const roleOf = rolesOf(study)
   return manifest.files.flatMap(({ path, status }): SecondPlan[] => {
-    if (status !== 'ok') return []
-    const file = join(dir, path)
-    const role = roleOf(path)
-    if (/\.npz$/i.test(path)) return [{ path, task: { file, format: 'npz' } }]
-    if (/\.parquet$/i.test(path) || role === 'dataset') return [{ path, task: { file, format: 'parquet' } }]
-    if (role === 'history' && study.histories !== null) return [{ path, task: { file, format: 'history', keys: study.histories.keys } }]
-    if (role !== 'snapshot' || study.critic_traces === null) return []
-    const {
-      keys,
-      expectations: { boundary_end_marker: endMarker }
-    } = study.critic_traces
-    return [{ path, task: { file, format: 'page', keys, endMarker } }]
+    const task = status === 'ok' ? taskOf(join(dir, path), { path, role: roleOf(path) }, study) : null
+    return task === null ? [] : [{ path, task }]
   })
 }
 

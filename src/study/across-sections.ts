@@ -3,7 +3,7 @@
  * documents that the study's own sections write.
  */
 import { FETCHED_PLACES } from '../schema/fetch.js'
-import type { Study } from '../schema/study.js'
+import type { SectionKey, Study } from '../schema/study.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import { documentCopy, EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'
@@ -11,11 +11,19 @@ import { CrossChecks, fold, type NamedField } from './cross-checks.js'
 import type { HistoryStudy } from '../schema/histories.js'
 import { operandsOf, splitReference } from './reference.js'
 
-type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence' | 'fetch' | 'manifest'>
+type Sections = Pick<Study, SectionKey | 'manifest'>
+
+type WithFigures = { readonly figures: readonly { readonly name: string }[] }
+
+/** Every section that names figures: the compiler asks for a new one. A figure with a fixed name stands in RESERVED_FIGURES instead. */
+const NAMES_FIGURES: { readonly [K in SectionKey as NonNullable<Study[K]> extends WithFigures ? K : never]: true } = {
+  histories: true,
+  evidence: true
+}
 
 export function checkAcrossSections(study: Sections, context: CheckContext): void {
   const checks = new CrossChecks(context)
-  const figures = (['histories', 'evidence'] as const).flatMap(section =>
+  const figures = (Object.keys(NAMES_FIGURES) as (keyof typeof NAMES_FIGURES)[]).flatMap(section =>
     (study[section]?.figures ?? []).map(({ name }, i) => ({ at: `${section}.figures[${i}].name`, value: name }))
   )
   checks.unique(figures, fold)

@@ -110,8 +110,8 @@ function nameSegments({ kind, html, real }: FoundSnapshot): string[] {
   return kind === 'dump' ? [...folders, basename(real).replace(DUMP_ENDING, '')] : segments
 }
 
-function snapshotFault(problem: string, path: string, found: string, cause?: unknown): Fault {
-  return new Fault({ format: 'snapshot', problem, found, expected: EXPECTED, place: { file: path }, cause })
+function snapshotFault(problem: string, path: string, found: string, cause?: unknown, expected: string = EXPECTED): Fault {
+  return new Fault({ format: 'snapshot', problem, found, expected, place: { file: path }, cause })
 }
 
 async function* survey(path: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
@@ -158,7 +158,7 @@ async function filePlan(path: string): Promise<FoundSnapshot | Fault> {
     const found = { folder, html: null, real: await realpath(path) }
     if ((await recogniseDump(path)) !== null) return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
     if (NPZ.test(path)) return { kind: 'npz-folder', ...found, npzFiles: [name], dumpFiles: [] }
-    return snapshotFault('not recognised', path, 'a file of no format that is read')
+    return snapshotFault('not recognised', path, printable(JSON.stringify(name)))
   } catch (error) {
     if (error instanceof Fault) return error
     throw error
@@ -173,6 +173,8 @@ async function* dumpNames(folder: string, names: readonly string[]): AsyncGenera
     try {
       if ((await stat(path)).isFile() && (await recogniseDump(path)) !== null) yield name
     } catch (error) {
+      // A link that leads nowhere is no dump.
+      if (errorCode(error) === 'ENOENT') continue
       yield error instanceof Fault ? error : snapshotFault('unreadable path', path, describeCause(error), error)
     }
   }
@@ -183,7 +185,7 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   try {
     entries = await readdir(folder, { withFileTypes: true })
   } catch (cause) {
-    yield snapshotFault('unreadable folder', folder, describeCause(cause), cause)
+    yield snapshotFault('unreadable folder', folder, describeCause(cause), cause, 'a folder that can be read')
     return
   }
   const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
@@ -191,7 +193,7 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   const npzFiles = npzNames(entries)
   const others = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
   if (pages.length === 2) {
-    yield snapshotFault('stated twice', folder, 'index.html and index.html.gz')
+    yield snapshotFault('stated twice', folder, 'index.html and index.html.gz', undefined, 'one of them, or the page itself as the path')
     return
   }
   if (pages.length === 1) {
@@ -200,7 +202,8 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   }
   if (npzFiles.length > 0 && others.length > 0) {
     // Without an index page it is not clear which page verifies the files. Reading them unverified would hide that.
-    yield snapshotFault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
+    const found = `NPZ files beside ${printable(others.join(', '))}, none named index.html`
+    yield snapshotFault('unclear page', folder, found, undefined, 'the page itself as the path, or a page named index.html')
     return
   }
   const dumpFiles: string[] = []
@@ -211,7 +214,8 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   const real = await realpath(folder)
   const single = npzFiles.find(name => !dumpFiles.includes(name))
   if (dumpFiles.length > 0 && single !== undefined) {
-    yield snapshotFault('unclear folder', folder, `dumps of many traces beside the NPZ file of one, ${printable(single)}`)
+    const found = `dumps of many traces beside the NPZ file of one, ${printable(single)}`
+    yield snapshotFault('unclear folder', folder, found, undefined, 'a folder of one kind, or the files themselves as paths')
   } else if (dumpFiles.length > 0) {
     yield { kind: 'dump', folder, html: null, npzFiles: [], dumpFiles, real }
   } else if (npzFiles.length > 0) {
@@ -303,6 +307,14 @@ function realFolder(folder: string): string {
   try {
     return realpathSync.native(folder)
   } catch (cause) {
-    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: describeCause(cause), place: { file: folder }, cause })
+    const expected = 'a folder that can be read'
+    throw new Fault({
+      format: 'snapshot',
+      problem: 'unreadable folder',
+      found: describeCause(cause),
+      expected,
+      place: { file: folder },
+      cause
+    })
   }
 }

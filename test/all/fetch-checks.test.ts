@@ -98,7 +98,7 @@ t.test('an export that is not whole: exit 1, the steps named, and fetched again 
     t.match(result.stderr, stderr, name)
     t.match(result.stdout, /INCOMPLETE/)
     t.match(certificateOf(result.dir), { complete: false })
-    t.match(await verified(result.dir), { code: 1, stderr, stdout: /certificates: 0 of 1 histories whole/ }, 'verify says the same')
+    t.match(await verified(result.dir), { code: 1, stderr, stdout: /certificates: 0 of 1 history whole/ }, 'verify says the same')
     const again = await fetchInto(result.dir, result.url, { time: LATER })
     t.match(again.report, { runs: [{ status: 'fetched', complete: true }] })
     t.match(await verified(result.dir), { code: 0 }, 'and what is fetched anew is whole')
@@ -290,7 +290,7 @@ t.test('a run that grows is taken at the last step that was first seen, marked, 
     steps: { rows: 251, last_step: 250 }
   })
   t.match(first.stdout, /so far\nstill growing: r1, taken up to step 250; a fetch after it has logged again takes it anew\n/)
-  t.match(await verified(first.dir), { code: 0, stdout: /1 of 1 histories whole, 251 rows, 1 of them of a run that was still growing/ })
+  t.match(await verified(first.dir), { code: 0, stdout: /1 of 1 history whole, 251 rows, 1 of them of a run that was still growing/ })
   const later = await fetchInto(first.dir, first.url, { time: LATER })
   t.match(later.report, { runs: [{ status: 'fetched', rows: 256, growing: true }] })
   t.match(await verified(first.dir), { code: 0 })
@@ -505,9 +505,9 @@ t.test('what is printed fits 80 columns, says what changed, and counts in words'
   t.equal(
     first.stdout.replaceAll(first.dir, 'DIR'),
     [
-      'label  run       state     rows      steps  holes  history  certificate',
-      '-----  --------  --------  ----  ---------  -----  -------  -----------',
-      'main   every5th  finished   900  0 to 4495  3,596  fetched  complete',
+      'label  run       state     rows       steps  holes  history  certificate',
+      '-----  --------  --------  ----  ----------  -----  -------  -----------',
+      'main   every5th  finished   900  0 to 4,495  3,596  fetched  complete',
       'listed, not fetched: 3 runs of 2 names: main-a, main-b',
       'wrote wandb/runs.json, source_manifest.json',
       'next: node dist/run.js all --study DIR',
@@ -733,7 +733,7 @@ t.test('verify follows no link, and a partial file of another server does not st
   ])
     symlinkSync(target, join(dir, 'wandb/history', name))
   mkdirSync(join(dir, 'wandb/history/main/folder.certificate.json'))
-  t.match(await verified(dir), { code: 0, stdout: /certificates: 1 of 1 histories whole/ })
+  t.match(await verified(dir), { code: 0, stdout: /certificates: 1 of 1 history whole/ })
   const failing = await start({ key: CANARY, runs: RUNS, script: [inWindow(100, { kind: 'status', status: 400 })] })
   t.teardown(() => failing.close())
   t.match(said(await fetchInto(dir, failing.url)), /HTTP 400/)
@@ -892,7 +892,7 @@ t.test('verify judges each certificate by the rows beside it', async t => {
   const [rows, text] = [readFileSync(history, 'utf8'), readFileSync(place, 'utf8')]
   const calm = await verified(dir)
   t.equal(calm.code, 0, calm.stderr)
-  t.match(calm.stdout, /certificates: 1 of 1 histories whole, 251 rows/)
+  t.match(calm.stdout, /certificates: 1 of 1 history whole, 251 rows/)
   const lines = rows.split('\n')
   const swapped = [lines[1], lines[0], ...lines.slice(2)].join('\n')
   const forged = (change: (certificate: HistoryCertificate) => object): string =>

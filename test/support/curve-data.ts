@@ -129,6 +129,7 @@ export function curveFigureData(): CurveFigureData[] {
       name: '03-training-by-step',
       title: 'Training dynamics by step',
       xTitle: 'Training step',
+      drawnFrom: [],
       panels: fourPanels(100, { ...comparison, x: [gspo, sao], validation: [range(0, 125, 5), range(0, 235, 5)] })
     },
     {
@@ -136,6 +137,7 @@ export function curveFigureData(): CurveFigureData[] {
       name: '04-training-over-time',
       title: 'Training dynamics over time',
       xTitle: 'Time (hours)',
+      drawnFrom: [],
       panels: fourPanels(200, {
         ...comparison,
         x: [hours(gspo, 1.25), hours(range(0, 291), 0.19).sort((a, b) => a - b)],
@@ -147,6 +149,7 @@ export function curveFigureData(): CurveFigureData[] {
       name: '05-sao-recipe-training',
       title: 'SAO recipes: training',
       xTitle: 'Training step',
+      drawnFrom: [],
       panels: fourPanels(300, {
         ...recipes,
         x: [range(1, 124), range(1, 239)],
@@ -159,6 +162,7 @@ export function curveFigureData(): CurveFigureData[] {
       name: '06-sao-critic-diagnostics',
       title: 'SAO recipes: critic diagnostics',
       xTitle: 'Training step',
+      drawnFrom: [],
       panels: diagnostics()
     },
     {
@@ -166,6 +170,7 @@ export function curveFigureData(): CurveFigureData[] {
       name: '07-multilingual-cases',
       title: 'Multilingual cases',
       xTitle: 'Training step',
+      drawnFrom: [],
       panels: fourPanels(400, { ...cases, x: [range(1, 108), range(21, 201)], validation: [range(20, 100, 10), range(20, 200, 5)] })
     }
   ]

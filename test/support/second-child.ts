@@ -11,7 +11,7 @@ process.on('message', message => {
     case 'first.jsonl':
       // Our reader reads 0.25 as another number.
       if (task.format === 'history') {
-        void compareHistory(task.file, task.keys, async (text, keys, wanted) => {
+        void compareHistory(task.file, task.request, async (text, keys, wanted) => {
           const rows = await parseHistory(
             (async function* whole() {
               yield text

@@ -137,6 +137,8 @@ export interface BarFigureData {
   /** file name without extension */
   readonly name: string
   readonly title: string
+  /** outputs that hold the values of its bars, each once */
+  readonly drawnFrom: readonly string[]
   readonly panels: readonly BarPanelData[]
 }
 

@@ -1,6 +1,7 @@
 /** The data of a study's bar figures: every reference is resolved, and series of one title share one legend slot. */
 import { Fault } from '../../core/errors.js'
 import type { BarFigureRequest } from '../../schema/evidence.js'
+import { splitReference } from '../../study/reference.js'
 import type { BarFigureData, BarPanelData } from './contract.js'
 import { operandOf, type Resolver } from './derive.js'
 
@@ -23,8 +24,15 @@ export function barFigures(
     synthetic,
     name,
     title,
+    drawnFrom: documentsOf(panels),
     panels: panels.map((panel, k) => barPanelData(panel, `evidence.figures[${i}].panels[${k}]`, titles, documents))
   }))
+}
+
+/** The documents that the bars refer to, in the order of the bars. */
+function documentsOf(panels: readonly BarPanelRequest[]): string[] {
+  const references = panels.flatMap(({ series }) => series.flatMap(({ values }) => values)).filter(value => value !== null)
+  return [...new Set(references.map(reference => splitReference(reference).path))]
 }
 
 type BarPanelRequest = BarFigureRequest['panels'][number]

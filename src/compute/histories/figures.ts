@@ -30,11 +30,13 @@ export function* curveFigureData(
   }
   const panels: CurvePanelData[] = []
   for (const panel of request.panels) panels.push(yield* panelData(request, panel, study, analysis, histories))
+  const { points, observations, statistics } = analysis.outputs
   return {
     synthetic,
     name: request.name,
     title: request.title,
     xTitle: request.x_title,
+    drawnFrom: [points ?? observations, statistics].filter(path => path !== null),
     panels
   }
 }

@@ -101,6 +101,9 @@ export interface SnapshotStatistics extends Content<TraceStatisticsDocument> {
   readonly synthetic: boolean
 }
 
+/** The traces of one trainer step. */
+export type StepStatistics = SnapshotStatistics['by_step'][number]
+
 /** One of the two example trajectories for the figure: full arrays, not decimated. */
 export interface ExampleTrace {
   readonly outcome: Outcome

@@ -5,6 +5,7 @@
 import { EXIT, Fault } from '../../core/errors.js'
 import type { Outcome } from '../../schema/traces.js'
 import type { ChangeStatistics, ExampleStatistics, PooledChanges, SnapshotStatistics, TraceResult } from './contract.js'
+import { byStep, meanValues } from './by-step.js'
 import { sanityNotes } from './sanity.js'
 import type { ChosenExample, ChosenExamples } from './examples.js'
 import { countStages, countStated, outcomesPerStep, outcomeSources, scoreAgrees, stepRange } from './stated.js'
@@ -122,6 +123,8 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
       failure: exampleStatistics('failure', options.examples.failure, reasons)
     },
     examples_rule: { success: options.examples.success.rule, failure: options.examples.failure.rule },
+    mean_values: meanValues(results),
+    by_step: byStep(results),
     checks: {
       npz_exactly_equal: known(
         '/checks/npz_exactly_equal',

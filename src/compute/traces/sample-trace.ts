@@ -4,12 +4,12 @@
  */
 import { crc32 } from 'node:zlib'
 import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
-import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
-import { encodeNpy } from '../../ingest/npz/write.js'
+import { encodeNpyHeader } from '../../ingest/npz/encode.js'
+import { kernelOfThread } from '../../kernel/kernel.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
 import { rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
-import type { ParsedTrace, TraceArrayName, TraceFields } from '../../schema/traces.js'
+import type { ParsedTrace, SpanTexts, TraceArrayName, TraceFields } from '../../schema/traces.js'
 import type { SampleSource } from './contract.js'
 
 /** What a thread is told of a sample. Its arrays are views of one shared buffer, so that nothing is copied between threads. */
@@ -20,10 +20,12 @@ export interface PackedSample {
   readonly mask: Uint8Array
   readonly values: SampleNumbers
   readonly returns: SampleNumbers
+  /** null: no texts are known */
+  readonly spans: SpanTexts | null
 }
 
 /** Copies a sample with values and returns into a buffer of the pool, which gets it back by `give(packed.buffer)`. */
-export function packSample({ fields, place, mask, arrays }: Sample, buffers: SlicePool): PackedSample {
+export function packSample({ fields, place, mask, arrays }: Sample, buffers: SlicePool, spans: SpanTexts | null = null): PackedSample {
   const { values, returns } = arrays
   if (values === undefined || returns === undefined) throw new Error('a sample without values or returns has no trace')
   const tokens = mask.length
@@ -45,7 +47,8 @@ export function packSample({ fields, place, mask, arrays }: Sample, buffers: Sli
     buffer,
     mask: ownMask,
     values: first === values ? a : b,
-    returns: first === values ? b : a
+    returns: first === values ? b : a,
+    spans
   }
 }
 
@@ -56,24 +59,77 @@ function traceFields({ step, outcome, score, uid }: SampleFields): TraceFields {
   return { step, outcome, score, uid, predictionStage: null, npz: null, valueMean: null, valueRmse: null }
 }
 
-/** The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. */
+/**
+ * The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. All lie in the memory of the thread's
+ * kernel, which reads them there, and where the next trace takes their place.
+ */
 export function traceOfSample(
-  { fields, mask, values, returns }: PackedSample,
+  { fields, mask, values, returns, spans }: PackedSample,
   index: number
 ): { readonly trace: ParsedTrace; readonly members: Readonly<Record<TraceArrayName, NpyFile>> } {
-  const kept = indexesOf(mask)
-  const [ownValues, ownReturns] = [retained(values, kept), retained(returns, kept)]
+  const kept = keptMember(mask)
+  const own = { values: retainedMember(values, kept.data), returns: retainedMember(returns, kept.data) }
+  const doubles = (from: SampleNumbers | Int32Array): Float64Array => {
+    const to = takeArray(Float64Array, from.length)
+    to.set(from)
+    return to
+  }
   return {
     trace: {
       index,
       fields,
-      values: new Float64Array(ownValues),
-      returns: new Float64Array(ownReturns),
-      positions: new Float64Array(kept),
-      spans: null
+      values: doubles(own.values.data),
+      returns: doubles(own.returns.data),
+      positions: doubles(kept.data),
+      spans
     },
-    members: { values: memberOf(ownValues), returns: memberOf(ownReturns), response_positions: memberOf(kept) }
+    members: { values: fileOf(own.values), returns: fileOf(own.returns), response_positions: fileOf(kept) }
   }
+}
+
+type ArrayType<T> = new (buffer: ArrayBufferLike, offset: number, length: number) => T
+
+function takeArray<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number }, length: number): T {
+  const { buffer, byteOffset } = kernelOfThread().take(length * type.BYTES_PER_ELEMENT)
+  return new type(buffer, byteOffset, length)
+}
+
+/** An NPY file whose elements are not written yet. */
+interface NpyMember<T> {
+  readonly descr: string
+  readonly bytes: Uint8Array
+  readonly data: T
+}
+
+/** A header is as long as a multiple of 64, so that the elements lie at a multiple of their size. */
+function takeMember<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number }, descr: string, length: number): NpyMember<T> {
+  const header = encodeNpyHeader(descr, [length])
+  const bytes = kernelOfThread().take(header.length + length * type.BYTES_PER_ELEMENT)
+  bytes.set(header)
+  return { descr, bytes, data: new type(bytes.buffer, bytes.byteOffset + header.length, length) }
+}
+
+/** What `readNpy` would read of these bytes. */
+function fileOf({ descr, bytes, data }: NpyMember<SampleNumbers | Int32Array>): NpyFile {
+  const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  return { array: { descr, shape: [data.length], fortranOrder: false, data, raw, rawDescr: descr }, bytes, crc32: crc32(bytes) }
+}
+
+/** Indexes of the tokens with mask 1, increasing. */
+function keptMember(mask: Uint8Array): NpyMember<Int32Array> {
+  let count = 0
+  for (let t = 0; t < mask.length; t++) count += mask[t]
+  const member = takeMember(Int32Array, '<i4', count)
+  const { data } = member
+  for (let t = 0, n = 0; n < count; t++) if (mask[t] === 1) data[n++] = t
+  return member
+}
+
+function retainedMember(from: SampleNumbers, kept: Int32Array): NpyMember<SampleNumbers> {
+  const member = from instanceof Float32Array ? takeMember(Float32Array, '<f4', kept.length) : takeMember(Float64Array, '<f8', kept.length)
+  const { data } = member
+  for (let i = 0; i < kept.length; i++) data[i] = from[kept[i]]
+  return member
 }
 
 /**
@@ -126,11 +182,6 @@ function retained<T extends SampleNumbers>(from: T, kept: Int32Array): T {
   const to = new (from.constructor as new (length: number) => T)(kept.length)
   for (let i = 0; i < kept.length; i++) to[i] = from[kept[i]]
   return to
-}
-
-function memberOf(data: SampleNumbers | Int32Array): NpyFile {
-  const bytes = encodeNpy(data)
-  return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
 }
 
 export function placeOfSample({ file, row }: SampleSource): Place {

@@ -64,7 +64,7 @@ export function sanityNotes(traces: readonly SignedTrace[]): string[] {
 function noBoundary(traces: readonly SignedTrace[], tokens: number): string | null {
   if (traces.some(t => t.boundaries > 0)) return null
   const where = traces.length === 1 ? 'in the one trace' : `in any of ${formatCount(traces.length)} traces`
-  return `no turn boundary ${where} of ${formatCount(tokens)} tokens: one turn each, or the mask was lost, or positions were numbered anew`
+  return `no turn boundary ${where} of ${counted(tokens, 'token')}: one turn each, or the mask was lost, or positions were numbered anew`
 }
 
 function keptPadding(traces: readonly SignedTrace[]): string | null {
@@ -72,7 +72,7 @@ function keptPadding(traces: readonly SignedTrace[]): string | null {
   const long = traces.filter(t => t.signs.tail >= LONG_TAIL && t.signs.tail < t.tokens)
   if (traces.length < 2 || traces.some(t => t.tokens !== tokens) || 2 * long.length < traces.length) return null
   return (
-    `all ${formatCount(traces.length)} traces have ${formatCount(tokens)} tokens, and ${formatCount(long.length)} end in ${LONG_TAIL} or ` +
+    `all ${formatCount(traces.length)} traces have ${counted(tokens, 'token')}, and ${formatCount(long.length)} ${long.length === 1 ? 'ends' : 'end'} in ${LONG_TAIL} or ` +
     'more equal values and returns: padding may have been kept'
   )
 }

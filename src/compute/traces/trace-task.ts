@@ -4,7 +4,7 @@
  * returned as data, because an error loses its class on the way between threads.
  */
 import { join } from 'node:path'
-import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../../core/errors.js'
+import { EXIT, Fault, printable, toFault, type SerializedFault } from '../../core/errors.js'
 import { readStillSync } from '../../core/still-file-sync.js'
 import { resolveBeside } from '../../study/inventory.js'
 import { canonicalRelative } from '../../core/paths.js'
@@ -16,11 +16,13 @@ import { decideOutcome } from '../../ingest/traces/outcome.js'
 import { kernelOfThread } from '../../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName } from '../../schema/traces.js'
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
+import { meansInFloat32, rmsesInFloat32 } from './float32.js'
 import { layColumns, membersOf } from './columns.js'
 import { checkSameTrace, traceOfSample, type PackedSample } from './sample-trace.js'
 import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
 import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
+import { inFile, within, withWayOut } from './trace-place.js'
 
 export interface TraceTaskBase {
   /** canonical position */
@@ -84,7 +86,7 @@ export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer
     }
   } catch (error) {
     const sample = sampleOf(task)
-    return { ok: false, index: task.index, fault: toFault(error, 'trace', { trace: task.index }).serialize(), sample }
+    return { ok: false, index: task.index, fault: withWayOut(toFault(error, 'trace', { trace: task.index })).serialize(), sample }
   }
 }
 
@@ -108,8 +110,10 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAns
       }
     }
     const answer = measure(trace, stored, task)
-    if (valueMean !== null) checkStored('value_mean', valueMean, answer.result.statistics.mean)
-    if (valueRmse !== null) checkStored('value_rmse', valueRmse, answer.result.statistics.rmse)
+    const { mean, rmse } = answer.result.statistics
+    const { values, returns } = trace
+    if (valueMean !== null) checkStored('value_mean', valueMean, mean, () => meansInFloat32(values))
+    if (valueRmse !== null) checkStored('value_rmse', valueRmse, rmse, () => rmsesInFloat32(values, returns))
     if (trace.spans !== null) checkSpanCount(trace.spans.count, answer.result.statistics)
     return answer
   })
@@ -117,28 +121,34 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAns
 
 function npzTrace(task: NpzTraceTask): TraceAnswer {
   kernelOfThread().begin(0)
-  const stored = readNpz(task.folder, task.npz, task.keys, null)
-  const trace: ParsedTrace = {
-    index: task.index,
-    fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
-    values: numbersOf(stored, 'values', task.keys),
-    returns: numbersOf(stored, 'returns', task.keys),
-    positions: numbersOf(stored, 'response_positions', task.keys),
-    spans: null
-  }
-  return within(trace, () => {
-    checkArrays(arraysOf(trace))
-    return measure(trace, stored, task)
+  // Every fault names the file: the folder alone says nothing where it holds thousands.
+  const file = join(task.folder, task.npz)
+  return inFile(file, () => {
+    const stored = readNpz(task.folder, task.npz, task.keys, null)
+    const trace: ParsedTrace = {
+      index: task.index,
+      fields: fieldsOfNpz(stored.npz, task.npz, task.keys, file),
+      values: numbersOf(stored, 'values', task.keys),
+      returns: numbersOf(stored, 'returns', task.keys),
+      positions: numbersOf(stored, 'response_positions', task.keys),
+      spans: null
+    }
+    return within(trace, () => {
+      checkArrays(arraysOf(trace))
+      return measure(trace, stored, task)
+    })
   })
 }
 
 function sampleTrace(task: SampleTraceTask): TraceAnswer {
   kernelOfThread().begin(0)
-  const { trace, members } = traceOfSample(task.sample, task.index)
-  return within(trace, () => {
-    checkArrays(arraysOf(trace))
-    if (task.against !== null) checkSameTrace(trace, task.sample.source.file, task.against)
-    return measure(trace, null, task, members)
+  return inFile(join(task.folder, task.sample.source.file), () => {
+    const { trace, members } = traceOfSample(task.sample, task.index)
+    return within(trace, () => {
+      checkArrays(arraysOf(trace))
+      if (task.against !== null) checkSameTrace(trace, task.sample.source.file, task.against)
+      return measure(trace, null, task, members)
+    })
   })
 }
 
@@ -249,18 +259,4 @@ function scoreNotFinite(trace: number, keys: SnapshotKeys, score: number): Fault
     place: { trace },
     exitCode: EXIT.checkFailed
   })
-}
-
-/** Runs `body` and adds the trace's identity to a Fault that it throws. */
-function within<T>(trace: ParsedTrace, body: () => T): T {
-  try {
-    return body()
-  } catch (error) {
-    const place: Place = {
-      trace: trace.index,
-      ...(trace.fields.uid === null ? {} : { uid: trace.fields.uid }),
-      ...(trace.fields.step === null ? {} : { step: trace.fields.step })
-    }
-    throw toFault(error, 'trace', place)
-  }
 }

@@ -107,6 +107,7 @@ export function sampleStatistics(
   return {
     kind: facts.kind,
     mask: facts.mask,
+    notes: facts.notes,
     samples: records.length,
     left_out: leftOut,
     tokens: sum(r => r.tokens),

@@ -138,7 +138,7 @@ export type RunSnapshot = Infer<typeof snapshot>
 export type FetchedInterval = Infer<typeof fetchedInterval>
 
 /** Counts of row values that are no numeric scalars. They are not exported. */
-export type LeftOut = Infer<typeof leftOut>
+export type LeftOutKinds = Infer<typeof leftOut>
 
 /** Summary of the steps in a history's file. */
 export type StepSummary = Infer<typeof steps>

@@ -20,8 +20,10 @@ export interface FilePlan extends Omit<DumpPart, 'row' | 'all'> {
 export interface OpenPart {
   readonly plan: FilePlan
   readonly part: DumpPart
-  /** Hash of the whole file, which stood still since it was opened. */
+  /** Hash of the whole file. */
   hashed(signal?: AbortSignal): Promise<HashedFile>
+  /** @throws where the file did not stand still since it was opened */
+  assertStill(): Promise<void>
   close(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export async function openPart(
       plan,
       part,
       hashed: async signal => ({ path: name, sha256: await file.sha256({ signal }), bytes: file.size }),
+      assertStill: () => file.assertStill(),
       close: () => file.close()
     }
   } catch (error) {
@@ -59,6 +62,10 @@ function counted(file: StillFile, onBytes: (bytes: number) => void): ByteSource 
       const bytes = await file.slice(start, end)
       onBytes(bytes.length)
       return bytes
+    },
+    async fill(bytes, start) {
+      await file.fill(bytes, start)
+      onBytes(bytes.length)
     }
   }
 }

@@ -3,7 +3,7 @@ import type { ByteSource } from '../../core/byte-source.js'
 import { Fault } from '../../core/errors.js'
 import { isText } from '../npz/npy.js'
 import type { NpyHeader } from '../npz/npy-header.js'
-import { numbersOf, openNpzFile, tensorDtypeOf, type ArrayElements, type NpzFile } from '../npz/npz-file.js'
+import { npyNumbers, openNpzFile, tensorDtypeOf, type ArrayElements, type NpzFile } from '../npz/npz-file.js'
 import { ZIP_MAGIC } from './magic.js'
 import { openPadded } from './padded.js'
 import type { DumpFile, DumpFormat } from './part.js'
@@ -71,7 +71,7 @@ function entryOf(npz: NpzFile, name: string, header: NpyHeader, file: string): T
         throw new Fault({ format: 'npz', problem: 'column too large', found: `${header.dataBytes} bytes`, expected, place })
       }
       const read = await npz.read(name)
-      return isText(read.data) ? read.data : numbersOf(read, place)
+      return isText(read.data) ? read.data : npyNumbers(read, place)
     }
   }
 }

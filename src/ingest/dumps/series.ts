@@ -73,11 +73,16 @@ export class Series implements Dump {
       const parts: OpenPart[] = []
       try {
         for (const file of rollout.files) parts.push(await this.#openCounted(file))
+        // Beside the rows: a thread of the system reads, and this one has time while others measure.
+        const hashes = hashesOf(parts, this.#options.signal)
         for await (const { row, part } of rowsInOrder(rollout, parts, wanted)) {
           this.#options.signal?.throwIfAborted()
           yield this.#sample(row, part, index++, wanted, rollout.step)
         }
-        for (const part of parts) this.inputs.push(await part.hashed(this.#options.signal))
+        const hashed = await hashes
+        if ('error' in hashed) throw hashed.error
+        for (const part of parts) await part.assertStill()
+        this.inputs.push(...hashed.files)
       } finally {
         for (const part of parts) await this.#closePart(part)
       }
@@ -129,6 +134,20 @@ export class Series implements Dump {
   async close(): Promise<void> {
     for (const part of [...this.#open]) await this.#closePart(part)
     await this.#from.close()
+  }
+}
+
+/** The hashes of files, one file after another. Never rejects, for it is awaited last. */
+async function hashesOf(
+  parts: readonly OpenPart[],
+  signal: AbortSignal | undefined
+): Promise<{ readonly files: readonly HashedFile[] } | { readonly error: unknown }> {
+  const files: HashedFile[] = []
+  try {
+    for (const part of parts) files.push(await part.hashed(signal))
+    return { files }
+  } catch (error) {
+    return { error }
   }
 }
 

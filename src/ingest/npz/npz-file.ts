@@ -92,7 +92,7 @@ class SourceNpz implements NpzFile {
     const known = this.headers.get(name)
     if (known instanceof Fault) throw known
     if (known?.fortranOrder === true && known.shape.filter(n => n > 1).length > 1)
-      return new WholeArray(numbersOf(await this.read(name), place))
+      return new WholeArray(npyNumbers(await this.read(name), place))
     const parts = await this.#zip.parts(member)
     try {
       const header = await readHeader(parts, this.#zip.size(member), place)
@@ -111,7 +111,7 @@ class SourceNpz implements NpzFile {
 }
 
 /** Numbers of an array that was read whole. */
-export function numbersOf({ data, descr }: NpyArray, place: Place): TensorNumbers {
+export function npyNumbers({ data, descr }: NpyArray, place: Place): TensorNumbers {
   if (isText(data)) throw new Fault({ format: 'npy', problem: 'wrong dtype', found: `text (${descr})`, expected: 'numbers', place })
   return data instanceof BigInt64Array || data instanceof BigUint64Array ? integersAsFloat64(data, 'npy', place) : data
 }

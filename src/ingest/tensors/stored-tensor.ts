@@ -3,7 +3,7 @@ import { Fault, type Place } from '../../core/errors.js'
 import { shapeText } from '../npz/encode.js'
 import { integersAsFloat64 } from '../npz/npy.js'
 import { decodeElements, ITEM_SIZE, toNativeOrder } from './dtypes.js'
-import { contiguousStride, cut, gather, isContiguous, lengthOf, spanOf } from './strides.js'
+import { contiguousStride, cut, gather, isContiguous, lengthOf, elementSpan } from './strides.js'
 import type { Tensor, TensorData, TensorDtype, TensorNumbers } from './tensor.js'
 
 /** Bytes in a file that tensors lie in. */
@@ -49,7 +49,7 @@ export function storedTensor(storage: TensorStorage, layout: TensorLayout, forma
   const stored = Math.floor(storage.bytes / ITEM_SIZE[dtype])
   const length = lengthOf(shape)
   if (length === Number.POSITIVE_INFINITY) throw fault('impossible shape', shapeText(shape), 'at most 2^53 elements')
-  if (length > 0 && offset + spanOf(shape, stride) > stored) {
+  if (length > 0 && offset + elementSpan(shape, stride) > stored) {
     const found = `${shapeText(shape)} with strides ${shapeText(stride)} from element ${offset}`
     throw fault('tensor outside of its storage', found, `elements below ${stored}`)
   }
@@ -126,7 +126,7 @@ class StoredTensor implements Tensor {
     const out = new Uint8Array(this.length * itemSize)
     const whole = { shape, stride, offset, outStride: contiguousStride(shape), outOffset: 0 }
     for (const block of cut(whole, MAX_PART / itemSize)) {
-      gather(await this.#part(block.offset, spanOf(block.shape, block.stride)), block, itemSize, out)
+      gather(await this.#part(block.offset, elementSpan(block.shape, block.stride)), block, itemSize, out)
     }
     return out
   }

@@ -9,7 +9,7 @@ export function lengthOf(shape: readonly number[]): number {
 }
 
 /** Elements from the first to the last one of a tensor that is not empty, both included; Infinity beyond 2^53. */
-export function spanOf(shape: readonly number[], stride: readonly number[]): number {
+export function elementSpan(shape: readonly number[], stride: readonly number[]): number {
   const span = shape.reduce((sum, n, axis) => sum + (n - 1) * stride[axis], 1)
   return Number.isSafeInteger(span) ? span : Number.POSITIVE_INFINITY
 }
@@ -47,7 +47,7 @@ export interface StridedBlock {
  */
 export function* cut(block: StridedBlock, most: number): Generator<StridedBlock, void, void> {
   const { shape, stride, offset, outStride, outOffset } = block
-  const span = spanOf(shape, stride)
+  const span = elementSpan(shape, stride)
   let axis = -1
   for (let k = 0; k < shape.length; k++) if (shape[k] > 1 && (axis < 0 || stride[k] > stride[axis])) axis = k
   if (span <= most || axis < 0) {

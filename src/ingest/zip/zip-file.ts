@@ -13,10 +13,8 @@ import { checkCrc, checkReadable, readMember } from './unzip.js'
 import { checkDistinct, checkLocal, LOCAL_SIZE, readCentrals, type Central, type ZipEntry } from './zip.js'
 import { END_BYTES, readEnd, STORED, ZipFields, zipFault, type Directory } from './zip-end.js'
 
-/** Room for the extra fields of a local header that is read together with its member. torch aligns data with one. */
+/** Room for the extra fields of a local header. torch aligns data with one. */
 const EXTRA_ROOM = 512
-/** A member up to this size is read together with its local header, which costs a copy and saves a read. */
-const SMALL = 2 ** 18
 /** bytes of a step of the CRC-32 */
 const STEP = 2 ** 20
 /** Largest directory: more than a million members. */
@@ -109,7 +107,7 @@ class SourceZip implements ZipFile {
   }
 
   async check(name: string): Promise<void> {
-    await this.#open(this.#member(name), 0)
+    await this.#open(this.#member(name))
   }
 
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -117,9 +115,9 @@ class SourceZip implements ZipFile {
     const { compressedSize, size } = member.central
     const place = this.#at(name)
     if (size > maxBytes) throw zipFault('member too large', `${size} bytes`, `at most ${maxBytes}`, place)
-    const { entry, data } = await this.#open(member, compressedSize <= SMALL ? compressedSize : 0)
+    const entry = await this.#open(member)
     checkReadable(entry, maxBytes, place)
-    const compressed = data ?? (await this.#source.slice(entry.dataOffset, entry.dataOffset + compressedSize))
+    const compressed = await this.#source.slice(entry.dataOffset, entry.dataOffset + compressedSize)
     if (entry.method === STORED && !this.#summed) return ownBytes(compressed)
     const bytes = readMember(compressed, { ...entry, dataOffset: 0 }, maxBytes, place)
     member.checked ??= Promise.resolve()
@@ -130,7 +128,7 @@ class SourceZip implements ZipFile {
     const member = this.#member(name)
     const { size } = member.central
     if (start === 0 && end === size && member.central.method === STORED) return this.read(name, size)
-    const { entry } = await this.#open(member, 0)
+    const entry = await this.#open(member)
     checkReadable(entry, size, this.#at(name))
     if (entry.method !== STORED) throw zipFault('unsupported', 'a part of a deflated member', 'a stored one', this.#at(name))
     member.checked ??= this.#check(entry)
@@ -139,13 +137,13 @@ class SourceZip implements ZipFile {
   }
 
   async parts(name: string): Promise<MemberReader> {
-    const { entry } = await this.#open(this.#member(name), 0)
+    const entry = await this.#open(this.#member(name))
     return readMemberParts(this.#source, entry, this.#summed, this.#at(name))
   }
 
-  /** Checks the local header. @returns `data` the first `wanted` compressed bytes, where one read gave them */
-  async #open(member: Member, wanted: number): Promise<{ readonly entry: ZipEntry; readonly data: Uint8Array | null }> {
-    if (member.entry !== undefined) return { entry: member.entry, data: null }
+  /** Checks the local header. Its bytes are read apart from the data, which then lie in memory of their own and are not copied. */
+  async #open(member: Member): Promise<ZipEntry> {
+    if (member.entry !== undefined) return member.entry
     const { central, limit } = member
     const base = central.headerOffset
     const room = async (length: number): Promise<ZipFields> => {
@@ -153,11 +151,11 @@ class SourceZip implements ZipFile {
       return new ZipFields(await this.#source.slice(start, end), { base, length: this.#source.size })
     }
     const first = LOCAL_SIZE + central.nameBytes.length + EXTRA_ROOM
-    let fields = await room(first + wanted)
+    let fields = await room(first)
     const header = fields.part(base, LOCAL_SIZE)
     if (header.length === LOCAL_SIZE) {
       const needed = LOCAL_SIZE + fields.u16(base + 26) + fields.u16(base + 28)
-      if (needed > first) fields = await room(needed + wanted)
+      if (needed > first) fields = await room(needed)
     }
     const entry = checkLocal(fields, central, this.#directory, this.#place)
     const end = entry.dataOffset + entry.compressedSize
@@ -166,7 +164,7 @@ class SourceZip implements ZipFile {
       throw zipFault('overlapping members', found, `data that ends before byte ${limit}`, this.#at(entry.name))
     }
     member.entry = entry
-    return { entry, data: wanted === entry.compressedSize ? fields.part(entry.dataOffset, wanted) : null }
+    return entry
   }
 
   async #check(entry: ZipEntry): Promise<void> {

@@ -1,4 +1,4 @@
-/** The interface of a kind of figure: a name, and a pure function from data to plain configurations. */
+/** The interface of a kind of figure: a name, and a pure function from data to plain configurations with the outputs that hold the data. */
 import type { CriticTraceFigureData } from '../../compute/traces/contract.js'
 import type { BarFigureData } from '../../compute/evidence/contract.js'
 import type { Diagnosis } from '../../compute/diagnostics/contract.js'
@@ -16,9 +16,16 @@ export interface FigureInputs {
   readonly diagnosis?: Diagnosis
 }
 
+/** A figure as it is to be drawn, and where its numbers stand. */
+export interface PlannedFigure {
+  readonly config: FigureConfig
+  /** outputs that hold what it draws, relative to the output folder; a page that shows the figure links to them */
+  readonly drawnFrom: readonly string[]
+}
+
 export interface FigureDefinition {
   /** name of the kind, and of its folder here; each configuration has its own file name */
   readonly name: string
   /** all figures of this kind that the data allow; empty where the run lacks the data */
-  build(inputs: FigureInputs): readonly FigureConfig[]
+  build(inputs: FigureInputs): readonly PlannedFigure[]
 }

@@ -6,7 +6,7 @@ import { boundaryJumps } from './boundary-jumps/index.js'
 import type { FigureConfig } from './config.js'
 import { criticQuality } from './critic-quality/index.js'
 import { curveFigureDefinition } from './curves/index.js'
-import type { FigureDefinition, FigureInputs } from './definition.js'
+import type { FigureDefinition, FigureInputs, PlannedFigure } from './definition.js'
 
 export const FIGURES: readonly FigureDefinition[] = [barFigureDefinition, curveFigureDefinition, figure08, criticQuality, boundaryJumps]
 
@@ -15,14 +15,19 @@ export const FIGURES: readonly FigureDefinition[] = [barFigureDefinition, curveF
  * @throws Fault where two have one name, because they would be one file
  */
 export function buildFigures(inputs: FigureInputs): FigureConfig[] {
-  const configs = FIGURES.flatMap(figure => figure.build(inputs))
-  refuseSameNames(configs)
-  return configs
+  return plannedFigures(inputs).map(({ config }) => config)
 }
 
-export function refuseSameNames(configs: readonly FigureConfig[]): void {
+/** The same figures, each with the outputs that it is drawn from. */
+export function plannedFigures(inputs: FigureInputs): PlannedFigure[] {
+  const figures = FIGURES.flatMap(figure => figure.build(inputs))
+  refuseSameNames(figures)
+  return figures
+}
+
+export function refuseSameNames(figures: readonly PlannedFigure[]): void {
   const names = new Set<string>()
-  for (const { name } of configs) {
+  for (const { name } of figures.map(({ config }) => config)) {
     if (names.has(name)) {
       throw new Fault({ format: 'figure', problem: 'has the name of another', found: printable(name), expected: 'a name of its own' })
     }

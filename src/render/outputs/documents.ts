@@ -78,7 +78,7 @@ export function traceIndexDocument(data: SnapshotIndex, origin: Origin): TraceIn
   }
 }
 
-function dumpOf({ facts, inputs, leftOut }: ReadDump): TraceIndexDocument['dump'] {
+function dumpOf({ facts, inputs, leftOut, tokenizer }: ReadDump): TraceIndexDocument['dump'] {
   const { kind, mask, end, notes } = facts
   return {
     kind,
@@ -86,6 +86,7 @@ function dumpOf({ facts, inputs, leftOut }: ReadDump): TraceIndexDocument['dump'
     end,
     notes,
     files: inputs.map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
+    tokenizer: tokenizer === null ? null : { sha256: tokenizer.sha256, bytes: tokenizer.bytes },
     left_out: leftOut.map(({ index, place, reason }) => ({ index, file: place.file ?? null, row: rowOfPlace(place), reason }))
   }
 }
@@ -194,6 +195,8 @@ export function statisticsDocument(data: SnapshotStatistics, origin: Origin): Tr
     failure: data.failure,
     examples: data.examples,
     examples_rule: data.examples_rule,
+    mean_values: data.mean_values,
+    by_step: data.by_step,
     checks: data.checks,
     notes: data.notes,
     undefined_reasons: data.undefined_reasons

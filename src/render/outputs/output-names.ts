@@ -9,9 +9,13 @@ export const OUTPUT_PATHS = {
   parquet: 'training_data/critic-traces.parquet',
   audit: 'training_data/critic-turn-boundary-audit.json',
   trajectories: 'training_data/critic-trace-trajectories.csv',
-  statistics: 'training_data/critic-trace-statistics.json',
-  samples: 'training_data/samples.csv',
-  sampleStatistics: 'training_data/sample-statistics.json'
+  statistics: 'training_data/critic-trace-statistics.json'
+} as const
+
+/** Outputs of a dump without values, in place of all those above. */
+export const SAMPLE_PATHS = {
+  rows: 'training_data/samples.csv',
+  statistics: 'training_data/sample-statistics.json'
 } as const
 
 /** Outputs of the diagnostics of a critic. */
@@ -45,6 +49,9 @@ export const TIMINGS_PATH = 'timings.json'
 
 /** The index of a batch, with one entry for each snapshot. */
 export const BATCH_INDEX = 'critic-trace-snapshots.json'
+
+/** Every step of every snapshot in the index. */
+export const BATCH_STEPS = 'critic-trace-by-step.csv'
 
 /** The program that wrote an output. Time and machine are left out, so that the same input gives the same bytes. */
 export interface Generator {

@@ -6,7 +6,7 @@ import { csvHeading, writeCsvMetadata, type CsvColumn, type CsvTable } from './c
 import { csvRow, type CsvCell } from './csv.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
-import { OUTPUT_PATHS, type Origin } from './output-names.js'
+import { SAMPLE_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 const COLUMNS: ReadonlyArray<CsvColumn<(sample: SampleRecord) => CsvCell>> = [
@@ -42,7 +42,7 @@ export async function writeSamples(
   origin: Origin
 ): Promise<void> {
   const document: SampleStatisticsDocument = { ...envelope('sample-statistics', origin), ...statistics }
-  await set.write(OUTPUT_PATHS.sampleStatistics, jsonText(document))
-  await set.write(OUTPUT_PATHS.samples, csvHeading(TABLE) + records.map(s => csvRow(COLUMNS.map(([, , , cell]) => cell(s)))).join(''))
-  await writeCsvMetadata(set, OUTPUT_PATHS.samples, TABLE, origin)
+  await set.write(SAMPLE_PATHS.statistics, jsonText(document))
+  await set.write(SAMPLE_PATHS.rows, csvHeading(TABLE) + records.map(s => csvRow(COLUMNS.map(([, , , cell]) => cell(s)))).join(''))
+  await writeCsvMetadata(set, SAMPLE_PATHS.rows, TABLE, origin)
 }

@@ -21,6 +21,8 @@ export interface DiagnosticFigure {
   readonly png: Uint8Array
   /** paths of the picture in every format */
   readonly files: readonly string[]
+  /** outputs that it is drawn from */
+  readonly data: readonly string[]
 }
 
 export interface DiagnosticsPage {
@@ -133,7 +135,7 @@ const CAPTIONS: Readonly<Record<string, string>> = {
     'How often the value changes by more than x between turns and inside them, and the mean change of each trajectory, between turns against inside.'
 }
 
-function pictureHtml({ name, title, description, png, files }: DiagnosticFigure, i: number): string {
+function pictureHtml({ name, title, description, png, files, data }: DiagnosticFigure, i: number): string {
   return figureHtml({
     id: `figure-${i + 1}`,
     label: `Figure ${i + 1}`,
@@ -142,7 +144,7 @@ function pictureHtml({ name, title, description, png, files }: DiagnosticFigure,
     name,
     caption: escapeHtml(CAPTIONS[name] ?? title),
     files,
-    data: [DIAGNOSTIC_PATHS.document]
+    data
   })
 }
 

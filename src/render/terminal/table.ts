@@ -3,7 +3,7 @@
  * is wanted.
  */
 import { printable, printableId } from '../../core/errors.js'
-import { textWidth } from './text.js'
+import { fitMiddle, textWidth } from './text.js'
 
 export type Tone = 'good' | 'bad' | 'muted'
 
@@ -24,6 +24,8 @@ export interface TableOptions {
   readonly colour?: boolean
   /** largest length of a cell in characters; a longer one is cut and marked as cut. Default 200 */
   readonly maxCell?: number
+  /** most cells of a line: the widest columns of text are cut in the middle until the table fits. Default: any */
+  readonly width?: number
 }
 
 /** SGR codes. A tone never carries a meaning that the text lacks. */
@@ -31,7 +33,7 @@ const SGR: { readonly [tone in Tone]: string } = { good: '32', bad: '31', muted:
 
 /** Lines without trailing spaces, each ended by a newline. A row shorter than the header is filled with empty cells. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly TerminalCell[])[], options: TableOptions = {}): string {
-  const { colour = false, maxCell = 200 } = options
+  const { colour = false, maxCell = 200, width = Infinity } = options
   const cells = rows.map(row =>
     columns.map((_, i) => {
       const cell = row[i] ?? ''
@@ -41,9 +43,14 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
     })
   )
   const header = columns.map(c => ({ text: printable(c.title, maxCell), tone: null }))
-  const widths = columns.map((_, i) => [header, ...cells].reduce((widest, row) => Math.max(widest, textWidth(row[i].text)), 0))
+  const widths = fitColumns(
+    columns,
+    columns.map((_, i) => [header, ...cells].reduce((widest, row) => Math.max(widest, textWidth(row[i].text)), 0)),
+    width
+  )
   const line = (row: readonly { readonly text: string; readonly tone: Tone | null }[]): string => {
-    const parts = row.map(({ text, tone }, i) => {
+    const parts = row.map(({ text: whole, tone }, i) => {
+      const text = fitMiddle(whole, widths[i])
       const space = ' '.repeat(widths[i] - textWidth(text))
       const shown = colour && tone !== null ? `\u001b[${SGR[tone]}m${text}\u001b[0m` : text
       return columns[i].align === 'right' ? space + shown : shown + space
@@ -52,4 +59,25 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
   }
   const rule = `${widths.map(w => '-'.repeat(w)).join('  ')}\n`
   return line(header) + rule + cells.map(line).join('')
+}
+
+/** Spaces between two columns. */
+const BETWEEN = 2
+/** Fewest cells that a column of text keeps. Where that is too many for the line, the terminal wraps it. */
+const LEAST = 12
+
+/** Widths that fit the line. The widest column of text gives first; a number is never cut. */
+function fitColumns(columns: readonly Column[], natural: readonly number[], width: number): readonly number[] {
+  const widths = [...natural]
+  let excess = widths.reduce((sum, w) => sum + w, 0) + BETWEEN * (widths.length - 1) - width
+  while (excess > 0) {
+    const texts = widths.flatMap((w, i) => (columns[i].align !== 'right' && w > LEAST ? [i] : []))
+    if (texts.length === 0) break
+    const widest = texts.reduce((best, i) => (widths[i] > widths[best] ? i : best))
+    const next = texts.reduce((most, i) => (i === widest ? most : Math.max(most, widths[i])), LEAST)
+    const given = Math.min(excess, Math.max(1, widths[widest] - next))
+    widths[widest] -= given
+    excess -= given
+  }
+  return widths
 }

@@ -1,5 +1,5 @@
 /** `critic-diagnostics.json`: how the returns and advantages were made, what went wrong, and how good the critic is. */
-import { finite, flag, list, nullable, number, oneOf, positive, type Infer } from '../../core/checker.js'
+import { finite, flag, list, nullable, number, oneOf, type Infer } from '../../core/checker.js'
 import { COMPARED, COMPARISON, ESTIMATE, QUALITY } from './diagnostics-quality.js'
 import { envelopeFields, output } from './document.js'
 import { fileFields } from './files.js'
@@ -118,7 +118,7 @@ export const CRITIC_DIAGNOSTICS = output(
     settings: {
       kind: closed({
         success_threshold: { kind: finite, doc: 'a sample without an outcome is a success when its score is strictly above this' },
-        jump_threshold: { kind: positive, doc: 'a change of value is a jump when its absolute value is larger' },
+        jump_threshold: { kind: number(0), doc: 'a change of value is a jump when its absolute value is larger' },
         history: {
           kind: nullable(
             closed({

@@ -34,6 +34,7 @@ export const SAMPLE_STATISTICS = output(
     ...envelopeFields('sample-statistics'),
     kind: { kind: someText, doc: 'kind of dump' },
     mask: { kind: nullable(someText), doc: 'key that the mask was read from; null: every response token counts' },
+    notes: { kind: list(someText), doc: 'what the reader of the dump found out, a sentence each' },
     samples: { kind: natural, doc: 'samples with a retained token' },
     left_out: { kind: natural, doc: 'rows left out' },
     tokens: { kind: natural, doc: 'retained tokens of all samples' },

@@ -14,6 +14,10 @@ const DUMP = closed({
   end: { kind: someText, doc: 'what the end of a response was taken from' },
   notes: { kind: list(someText), doc: 'what else was found out in reading it, a sentence each' },
   files: { kind: list(closed(fileFields("relative to the dump's folder"))), doc: 'the files that were read, in canonical order' },
+  tokenizer: {
+    kind: nullable(closed({ sha256: SHA256, bytes: BYTES })),
+    doc: 'the tokenizer.json that gave the spans their texts; null without one'
+  },
   left_out: {
     kind: list(
       closed({

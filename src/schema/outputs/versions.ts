@@ -7,7 +7,7 @@ export const SCHEMA_VERSIONS = {
   'claims-audit': 1,
   'critic-diagnostics': 1,
   'critic-trace-index': 2,
-  'critic-trace-snapshots': 1,
+  'critic-trace-snapshots': 2,
   'critic-trace-statistics': 2,
   'critic-traces': 2,
   'critic-turn-boundary-audit': 1,

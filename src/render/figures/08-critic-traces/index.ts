@@ -4,6 +4,7 @@
  * limits. The figure is two columns wide, 7.0 by 5.9 inches.
  */
 import type { CriticTraceFigureData } from '../../../compute/traces/contract.js'
+import { OUTPUT_PATHS } from '../../outputs/output-names.js'
 import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
@@ -124,5 +125,6 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
 
 export const figure08: FigureDefinition = {
   name: NAME,
-  build: inputs => (inputs.criticTraces === undefined ? [] : [buildFigure08(inputs.criticTraces)])
+  build: ({ criticTraces: data }) =>
+    data === undefined ? [] : [{ config: buildFigure08(data), drawnFrom: [OUTPUT_PATHS.trajectories, OUTPUT_PATHS.arrow] }]
 }

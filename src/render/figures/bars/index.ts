@@ -131,5 +131,5 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
 
 export const barFigureDefinition: FigureDefinition = {
   name: 'bars',
-  build: inputs => (inputs.bars ?? []).map(buildBarFigure)
+  build: inputs => (inputs.bars ?? []).map(data => ({ config: buildBarFigure(data), drawnFrom: data.drawnFrom }))
 }

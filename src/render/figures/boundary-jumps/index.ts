@@ -9,6 +9,7 @@ import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import { describePanels } from '../critic-quality/describe.js'
 import type { FigureDefinition } from '../definition.js'
+import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
 import { formatFigureCount, formatPlural } from '../format.js'
 import { SHEET_WIDTH } from '../sheet.js'
 import { FONT_FAMILY, SERIES } from '../style.js'
@@ -140,5 +141,6 @@ export function buildBoundaryJumps(diagnosis: Diagnosis): FigureConfig {
 
 export const boundaryJumps: FigureDefinition = {
   name: NAME,
-  build: ({ diagnosis }) => (diagnosis === undefined ? [] : [buildBoundaryJumps(diagnosis)])
+  build: ({ diagnosis }) =>
+    diagnosis === undefined ? [] : [{ config: buildBoundaryJumps(diagnosis), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
 }

@@ -9,6 +9,7 @@ import { bandSeries, dashed, isDrawn, LOOKS, type BandSeries, type Look } from '
 import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
+import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
 import { FONT_FAMILY } from '../style.js'
 import { SHEET_WIDTH } from '../sheet.js'
 import { describeQuality } from './describe.js'
@@ -216,5 +217,6 @@ export function buildCriticQuality(diagnosis: Diagnosis): FigureConfig {
 
 export const criticQuality: FigureDefinition = {
   name: NAME,
-  build: ({ diagnosis }) => (diagnosis === undefined ? [] : [buildCriticQuality(diagnosis)])
+  build: ({ diagnosis }) =>
+    diagnosis === undefined ? [] : [{ config: buildCriticQuality(diagnosis), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
 }

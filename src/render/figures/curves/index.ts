@@ -154,5 +154,5 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
 
 export const curveFigureDefinition: FigureDefinition = {
   name: 'curves',
-  build: inputs => (inputs.curves ?? []).map(buildCurveFigure)
+  build: inputs => (inputs.curves ?? []).map(data => ({ config: buildCurveFigure(data), drawnFrom: data.drawnFrom }))
 }
