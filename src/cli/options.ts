@@ -16,7 +16,7 @@ export const CLI_COMMANDS = {
   },
   diagnose: {
     arguments: 'PATH…',
-    does: 'how returns were made, what went wrong, and how good the critic is, from the numbers alone',
+    does: 'how returns were made, what went wrong, how good the critic is',
     example: 'diagnose my-run --gamma 1 --fail-on values-off-by-one --out out'
   },
   verify: {

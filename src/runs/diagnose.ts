@@ -32,7 +32,7 @@ import type { SnapshotSettings } from './snapshot-work.js'
 import { inTransaction } from './transaction.js'
 
 /** What a user says of the samples. */
-export interface DiagnoseTold extends Omit<ToldValues, 'loggedExplainedVariance'> {
+export interface ToldOfRun extends Omit<ToldValues, 'loggedExplainedVariance'> {
   readonly sampling: SamplingDesign
   readonly history: LoggedHistory | null
 }
@@ -42,7 +42,7 @@ export interface DiagnoseRun {
   /** the set that it is compared with; null: none */
   readonly against: SnapshotPlan | null
   readonly settings: SnapshotSettings
-  readonly told: DiagnoseTold
+  readonly told: ToldOfRun
   readonly pool: TracePool
   readonly out: string
   readonly formats: readonly FigureFormat[]
