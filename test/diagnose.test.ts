@@ -38,7 +38,7 @@ function near(t: Test, found: unknown, expected: number, within: number, name: s
 t.test('a clean dump has no finding, and the estimator that made it comes back', async t => {
   const run = await diagnose('clean', dumpOf('clean', SMALL))
   t.match(run, { code: 0 }, run.stderr)
-  t.match(run.stdout, /^findings: none of the known faults shows$/m)
+  t.match(run.stdout, /^findings: None of the known faults shows in these numbers\.$/m)
   t.match(run.stdout, /^discount γ {2,}0\.99$/m)
   t.ok(run.stdout.split('\n').length <= 40, 'the summary fits a screen')
   const { audit, findings, quality, source, against, settings } = documentOf('clean', 'clean')

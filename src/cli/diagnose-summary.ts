@@ -10,6 +10,7 @@ import {
   countsText,
   estimateAt,
   intervalText,
+  noFindingText,
   qualityRows,
   sampleText,
   shownNumber
@@ -41,8 +42,9 @@ export function diagnosisSummary({ diagnosis, outputs }: DiagnoseOutcome, { out,
   ].join('\n')
 }
 
-function findingsText({ findings }: Diagnosis): string {
-  if (findings.length === 0) return 'findings: none of the known faults shows\n'
+function findingsText(diagnosis: Diagnosis): string {
+  const { findings } = diagnosis
+  if (findings.length === 0) return `findings: ${noFindingText(diagnosis)}\n`
   return `findings\n${findings.map(findingText).join('')}`
 }
 

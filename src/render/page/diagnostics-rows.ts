@@ -25,6 +25,13 @@ function lambdaText(value: LambdaAdvantages): string {
   return typeof value === 'number' ? shownNumber(value) : `1 - 1 / (${shownNumber(value.adaptive_alpha)} L), L the trainable tokens`
 }
 
+/** What it means that no finding is there: little, where no relation was found that faults could break. */
+export function noFindingText({ audit }: Pick<DiagnosedSet, 'audit'>): string {
+  return audit.max_residual === null
+    ? 'No known fault shows, but no relation was found that one could break: these numbers do not tell.'
+    : 'None of the known faults shows in these numbers.'
+}
+
 export interface AuditRow {
   readonly name: string
   readonly found: string
@@ -78,7 +85,7 @@ export function auditRows({ audit }: Pick<DiagnosedSet, 'audit'>): readonly Audi
     row(
       'largest residual',
       residual === null
-        ? 'none: the returns follow no known relation'
+        ? 'no relation to hold the returns against'
         : `${shownNumber(residual)}${place === null ? '' : ` at ${placeText(place)}`}`
     )
   ]

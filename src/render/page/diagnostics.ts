@@ -7,7 +7,7 @@ import { diagnosisFailures } from '../../compute/diagnostics/failures.js'
 import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
-import { countsText, sampleText, shownNumber } from './diagnostics-rows.js'
+import { countsText, noFindingText, sampleText, shownNumber } from './diagnostics-rows.js'
 import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
 import { bdi } from './panel.js'
 import { documentHtml } from './shell.js'
@@ -85,12 +85,13 @@ function findingsHtml(diagnosis: Diagnosis): string {
   return [diagnosis, against].map(set => `<h3>${bdi(set.source.name)}</h3>\n${ofSet(set)}`).join('\n')
 }
 
-function ofSet({ findings, audit }: DiagnosedSet): string {
+function ofSet(set: DiagnosedSet): string {
+  const { findings, audit } = set
   const count = (severity: PlacedFinding['severity']): number => findings.filter(finding => finding.severity === severity).length
   const [faults, properties] = [count('fault'), count('property')]
   const lead =
     findings.length === 0
-      ? 'None of the known faults shows in these numbers.'
+      ? noFindingText(set)
       : `${formatPlural(faults, 'fault')} and ${formatPlural(properties, 'property', 'properties')} of the trainer.`
   const hidden = audit.not_identifiable.map(name => name.replaceAll('_', ' ')).join(', ')
   const limits =

@@ -1,7 +1,7 @@
 /** Series of estimates with their intervals, and the look of each: what the figures of the diagnostics draw. */
 import type { Estimate } from '../../../compute/diagnostics/contract.js'
 import { curveStyle } from '../curves/style.js'
-import { SERIES, type SeriesStyle } from '../style.js'
+import { isDrawable, SERIES, type SeriesStyle } from '../style.js'
 
 export interface BandPoint {
   readonly x: number
@@ -47,11 +47,15 @@ export function bandSeries(label: string, look: Look, points: readonly (readonly
     ...look,
     points: points.map(([x, estimate]) => ({
       x,
-      y: estimate?.value ?? null,
-      low: estimate?.low ?? null,
-      high: estimate?.high ?? null
+      y: drawable(estimate?.value),
+      low: drawable(estimate?.low),
+      high: drawable(estimate?.high)
     }))
   }
+}
+
+function drawable(value: number | null | undefined): number | null {
+  return value === undefined || value === null || !isDrawable(value) ? null : value
 }
 
 export function isDrawn({ points }: BandSeries): boolean {

@@ -85,7 +85,7 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
   ]
   const scatter = scatterOf(sets)
   const total = sets.reduce((sum, { set }) => sum + set.jumps.length, 0)
-  const shown = scatter.drawn < total ? ` (${formatFigureCount(scatter.drawn)} of ${formatFigureCount(total)} drawn)` : ''
+  const shown = scatter.drawn < total ? `, ${formatFigureCount(scatter.drawn)} of ${formatFigureCount(total)} drawn` : ' of each trajectory'
   const ends = squareEnds(scatter.range)
   const { jumpThreshold } = settings
   return [
@@ -102,7 +102,7 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
     },
     {
       label: '(b)',
-      title: `Mean |change| of each trajectory${shown}`,
+      title: `Mean |change|${shown}`,
       box: box(0, 1),
       x: { title: 'Mean |change| inside turns (reward)', scale: LOG, ends },
       y: { title: 'Mean |change| between turns (reward)', scale: LOG, ends },
