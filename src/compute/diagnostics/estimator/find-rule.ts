@@ -74,18 +74,18 @@ function judge(rule: Rule, rows: readonly Row[], c: RuleCoefficients): Judged {
   return judged.reduce((best, one) => (one.misses.length < best.misses.length ? one : best))
 }
 
-/** Whether what is stored at masked tokens is what the rule stores; null: nothing is known of it. */
-function storedAgrees(rule: Rule, rows: readonly Row[], c: RuleCoefficients): boolean | null {
-  let [known, agree] = [0, 0]
+/** Share of masked tokens at which something else is stored than the rule stores; null: nothing is known of it. */
+function storedOtherwise(rule: Rule, rows: readonly Row[], c: RuleCoefficients): number | null {
+  let [known, other] = [0, 0]
   // stored values are not those that masked tokens used
   if (c.shift !== 0) return null
   for (const { transition, allowed: limit } of rows) {
     for (const pair of transition.pairs) {
       known += 1
-      if (rule.stored(pair, transition, c).some(x => Math.abs(x - pair.here.ret) <= 2 * limit)) agree += 1
+      if (!rule.stored(pair, transition, c).some(x => Math.abs(x - pair.here.ret) <= 2 * limit)) other += 1
     }
   }
-  return known === 0 ? null : agree >= known * (1 - FEW)
+  return known === 0 ? null : other / known
 }
 
 function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): Row[] {
@@ -130,9 +130,19 @@ function departsSeldom(j: Judged): boolean {
 function fitting(judged: readonly Judged[], rows: readonly Row[], c: RuleCoefficients): Judged[] {
   if (rows.length === 0) return [...judged]
   const carried = judged.some(j => j.rule.name === 'carry' && j.tested > 0 && departsSeldom(j))
-  const fits = judged.filter(j => (j.tested > 0 ? departsSeldom(j) : passesReturns(c) && carried && j.rule.name !== 'reset'))
+  const fits = fewest(
+    judged
+      .filter(j => (j.tested > 0 ? departsSeldom(j) : passesReturns(c) && carried && j.rule.name !== 'reset'))
+      .map(j => ({ j, other: j.misses.length }))
+  )
   // behind the last turn a reward that is not the score departs from every rule
   return fits.length === 0 && rows.every(row => row.transition.trainable === null) ? [...judged] : fits
+}
+
+/** Those without a departure, where some have none. */
+function fewest(rules: readonly { readonly j: Judged; readonly other: number }[]): Judged[] {
+  const none = rules.filter(r => r.other === 0)
+  return (none.length > 0 ? none : rules).map(r => r.j)
 }
 
 /** Of rules that fit, those that what is stored at masked tokens leaves. */
@@ -142,7 +152,12 @@ function toldApart(
   records: readonly EstimatorRecord[],
   c: RuleCoefficients
 ): readonly Judged[] {
-  const agreeing = fits.filter(j => storedAgrees(j.rule, rows, c) === true)
+  const agreeing = fewest(
+    fits.flatMap(j => {
+      const other = storedOtherwise(j.rule, rows, c)
+      return other === null || other > FEW ? [] : [{ j, other }]
+    })
+  )
   const told = agreeing.length > 0 ? agreeing : fits
   const masked = records.filter(r => (r.ends?.masked ?? 0) > 0)
   const zeros = masked.length > 0 && masked.every(r => r.ends?.maskedReturns === 0)
@@ -158,7 +173,7 @@ function toldApart(
 function nearestOf(judged: readonly Judged[], rows: readonly Row[], c: RuleCoefficients): Pick<FoundRule, 'nearest' | 'departure'> {
   if (judged.some(j => j.tested === 0)) return { nearest: null, departure: null }
   // masked tokens may agree with a rule where rewards of turns are not stated
-  const likely = judged.filter(j => storedAgrees(j.rule, rows, c) === true)
+  const likely = judged.filter(j => (storedOtherwise(j.rule, rows, c) ?? 1) <= FEW)
   const nearest = (likely.length > 0 ? likely : judged).reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
   const miss = nearest.misses[0]
   return {
