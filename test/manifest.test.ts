@@ -534,20 +534,25 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
   execFileSync('mkfifo', [at('pipe.html')])
   await symlink('nowhere', at('dangling/index.html'))
   const expected = "expected an HTML page, a trainer's dump, a folder with index.html, dumps or NPZ files, or a folder of such folders"
-  const cases: [string, string, string?][] = [
+  const cases: [path: string, problem: string, place?: string, expected?: string][] = [
     ['nowhere', 'not found: ENOENT no such file or directory'],
     ['empty', 'not found: a folder without any'],
     ['folderpage', 'not found: a folder without any'],
     ['file.txt', 'not recognised: "file.txt"'],
     ['pipe.html', 'wrong kind of file: a named pipe'],
-    ['both', 'stated twice: index.html and index.html.gz'],
-    ['unclear', 'unclear page: NPZ files beside trace.html, none named index.html'],
+    ['both', 'stated twice: index.html and index.html.gz', 'both', 'expected one of them, or the page itself as the path'],
+    [
+      'unclear',
+      'unclear page: NPZ files beside trace.html, none named index.html',
+      'unclear',
+      'expected the page itself as the path, or a page named index.html'
+    ],
     ['dangling', 'unreadable path: ENOENT no such file or directory', 'dangling/index.html'],
     ['file.txt/x.html', 'unreadable path: ENOTDIR not a directory']
   ]
-  for (const [path, problem, place = path] of cases) {
+  for (const [path, problem, place = path, wanted = expected] of cases) {
     const fault = await faultOf(findSnapshots([at('good'), at(path)]))
-    t.equal(fault.message, `snapshot ${problem}, ${expected} (${at(place)})`)
+    t.equal(fault.message, `snapshot ${problem}, ${wanted} (${at(place)})`)
     t.equal(fault.exitCode, 3)
     const faults: Fault[] = []
     const plans = await findSnapshots([at(path), at('good')], f => faults.push(f))

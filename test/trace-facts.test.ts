@@ -281,7 +281,12 @@ t.test('the same of a folder of NPZ files', async t => {
     await npzFile(join(wrong, 'a.npz'), [...arraysOf(traces[0]), ['outcome', npy]])
     t.strictSame(
       (await faultsOf(run(wrong, fresh(), pool))).map(f => [f.message, f.exitCode]),
-      [[`npz wrong member: ${found}, expected "success", "failure", true, false, 1, 0 or null (a.npz, member outcome, trace 0)`, 3]],
+      [
+        [
+          `npz wrong member: ${found}, expected "success", "failure", true, false, 1, 0 or null (${join(wrong, 'a.npz')}, member outcome, trace 0)`,
+          3
+        ]
+      ],
       what
     )
   }
