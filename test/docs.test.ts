@@ -14,6 +14,8 @@ import { runCli } from './support/cli.js'
 import { unprefixed } from './support/csv-tables.js'
 import { mutated, mutationsOf } from './support/document-mutations.js'
 import { tree } from './support/folders.js'
+import { CLEAN, diagnosticDump } from './support/diagnostic-dumps.js'
+import { writeDump } from './support/diagnostic-files.js'
 import { schemaProblems } from './support/json-schema.js'
 import { fixture, root } from './support/paths.js'
 import { Random } from './support/random.js'
@@ -23,7 +25,10 @@ import { runReplica } from './support/replica-run.js'
 const MUTATIONS = 200
 
 const out = mkdtempSync(join(tmpdir(), 'critic-traces-docs-'))
-t.teardown(() => rmSync(out, { recursive: true, force: true }))
+const dumpFolder = mkdtempSync(join(tmpdir(), 'critic-traces-docs-dumps-'))
+t.teardown(() => {
+  for (const folder of [out, dumpFolder]) rmSync(folder, { recursive: true, force: true })
+})
 
 t.test('the files in docs are those that npm run docs writes', t => {
   const files = docsFiles()
@@ -83,6 +88,10 @@ t.test('every output follows its schema and its kind; each of 200 mutations of i
   const rows = [1, 0].map(score => `${JSON.stringify({ step: 3, score, response_mask: [1, 0, 1], advantages: [0.5, 0, score - 0.25] })}\n`)
   const dump = join(t.testdir({ 'no-values.jsonl': rows.join('') }), 'no-values.jsonl')
   t.equal((await runCli(['traces', fixture('snapshot'), fixture('outputs'), dump, '--out', out, '--no-figures', '--quiet'])).code, 3)
+  const dumps = [1, 2].map(seed => join(dumpFolder, `dump-${seed}.jsonl`))
+  for (const [i, path] of dumps.entries()) writeDump(path, diagnosticDump({ ...CLEAN, seed: i + 1, steps: 2, fault: 'values-off-by-one' }))
+  const [first, second] = dumps
+  t.equal((await runCli(['diagnose', first, '--against', second, '--gamma', '0.99', '--out', out, '--no-figures', '--quiet'])).code, 0)
   const documents = [...documentsIn(replica), ...documentsIn(out)]
   for (const kind of JSON_OUTPUTS) {
     const { name, jsonSchema } = kind

@@ -19,6 +19,7 @@ import { hashes } from './support/run.js'
 const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'case-evidence': ['96afa0e73edb04bc'],
   'claims-audit': ['8e613b0159bc17fe'],
+  'critic-diagnostics': ['24eed845b494bbf0'],
   'critic-trace-index': ['a97537e2abe47e1a', 'f08049e4e257bf01'],
   'critic-trace-snapshots': ['0175e4f8c335e0ca', '6d7812bd260b998f'],
   'critic-trace-statistics': ['5bfdeec308d1a487', '91c7c7ebfdc56fc8'],
@@ -89,7 +90,11 @@ const all = (...more: readonly string[]) => runCli(['all', '--study', study, '--
 
 t.before(async () => {
   writeHistoryStudy(study)
-  const runs = [await all(), await runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures'])]
+  const runs = [
+    await all(),
+    await runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures']),
+    await runCli(['diagnose', fixture('snapshot'), '--out', join(work, 'diagnose'), '--no-figures'])
+  ]
   for (const { code, stderr } of runs) if (code !== 0) throw new Error(stderr)
 })
 

@@ -102,7 +102,7 @@ const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
 /** Commands that are not in the bundles: src/cli/cli.ts imports a command's module when it runs that command. */
-const OTHER_COMMANDS = ['all', 'audit', 'fetch', 'manifest', 'study', 'verify']
+const OTHER_COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'verify']
 
 async function bundle(name: string, entry: string): Promise<void> {
   const { warnings } = await build({

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { describeCause, nearest, printable, type Fault } from '../core/errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
+import { diagnoseOptions, type DiagnoseTold } from './diagnose-args.js'
 import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionValues } from './options.js'
 import { tracesOptions, type TraceTold } from './traces-args.js'
 import { meant, pathText, usage } from './usage.js'
@@ -29,6 +30,10 @@ export interface RunOptions extends CommonOptions {
 }
 
 export interface TracesOptions extends RunOptions, TraceTold {
+  readonly paths: readonly string[]
+}
+
+export interface DiagnoseOptions extends RunOptions, TraceTold, DiagnoseTold {
   readonly paths: readonly string[]
 }
 
@@ -98,6 +103,7 @@ export interface FetchCommand extends CommonOptions {
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces' } & TracesOptions)
+  | ({ readonly command: 'diagnose' } & DiagnoseOptions)
   | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
@@ -133,10 +139,11 @@ export function parseCommand(argv: readonly string[]): Command {
     verbose: values.verbose === true
   }
   if (command === 'study init') return { command, ...initOptions(paths, values), ...common }
-  if (command === 'traces') {
+  if (command === 'traces' || command === 'diagnose') {
     if (paths.length === 0)
-      throw usage('no path', 'traces without PATH', "trainers' dumps, snapshot folders, HTML files or a folder of many")
-    return { command, paths, ...runOptions(values), ...tracesOptions(values), ...common }
+      throw usage('no path', `${command} without PATH`, "trainers' dumps, snapshot folders, HTML files or a folder of many")
+    const told = { paths, ...runOptions(values), ...tracesOptions(values), ...common }
+    return command === 'traces' ? { command, ...told } : { command, ...told, ...diagnoseOptions(values) }
   }
   if (command === 'fetch') return { command, ...fetchOptions(paths, values), ...common }
   if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)

@@ -14,6 +14,11 @@ export const CLI_COMMANDS = {
     does: "critic traces: trainers' dumps, NPZ files, HTML pages, or folders of them",
     example: 'traces my-run --jump-above 0.2 --out out'
   },
+  diagnose: {
+    arguments: 'PATH…',
+    does: 'how returns were made, what went wrong, how good the critic is',
+    example: 'diagnose my-run --gamma 1 --fail-on values-off-by-one --out out'
+  },
   verify: {
     arguments: '',
     does: 'every file of a study, or of a folder of outputs, against the list of hashes',
@@ -68,7 +73,9 @@ export type HelpText = string | Readonly<Partial<Record<CommandName, string>>>
 
 const EVERY: readonly CommandName[] = COMMAND_NAMES
 const RUN = ['all', 'traces'] as const
-const STUDIES = ['all', 'traces', 'verify', 'audit', 'manifest', 'fetch'] as const
+const DRAWING = [...RUN, 'diagnose'] as const
+const SAMPLES = ['traces', 'diagnose'] as const
+const STUDIES = ['all', 'traces', 'diagnose', 'verify', 'audit', 'manifest', 'fetch'] as const
 const REPLICA = 'study folder with study.json (default: the synthetic replica, generated once)'
 
 /** In the order of the help. */
@@ -82,17 +89,19 @@ export const OPTIONS = {
       verify: REPLICA,
       audit: REPLICA,
       traces: 'study whose critic_traces section says what is expected; an option goes before it (default: none: checks are reported only)',
+      diagnose: 'study whose critic_traces section says names, thresholds and how traces were chosen (default: none)',
       manifest: 'study folder with study.json',
       fetch: 'study whose fetch section says what is fetched, in place of names and --into'
     }
   },
   out: {
     type: 'string',
-    value: { all: 'DIR', traces: 'DIR', audit: 'DIR', 'study init': 'FILE' },
-    commands: [...RUN, 'audit', 'study init'],
+    value: { all: 'DIR', traces: 'DIR', diagnose: 'DIR', audit: 'DIR', 'study init': 'FILE' },
+    commands: [...DRAWING, 'audit', 'study init'],
     help: {
       all: 'output folder (default: artifacts)',
       traces: 'output folder; what earlier runs wrote there of other snapshots stays (default: artifacts)',
+      diagnose: 'output folder, with a subfolder for each snapshot or dump (default: artifacts)',
       audit: 'folder for audit.json (default: it is written nowhere); nothing there is read',
       'study init': 'a study file to write alone, as a draft'
     }
@@ -101,13 +110,13 @@ export const OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'NAME=THEIRS',
-    commands: ['traces'],
+    commands: SAMPLES,
     help: 'name of an array or field in the file, such as values=critic_values (docs/formats.md); may be repeated'
   },
   'success-above': {
     type: 'string',
     value: 'X',
-    commands: ['traces'],
+    commands: SAMPLES,
     help: 'score above which a trace without an outcome is a success (default: 0)'
   },
   marker: {
@@ -119,19 +128,49 @@ export const OPTIONS = {
   'jump-above': {
     type: 'string',
     value: 'X',
-    commands: ['traces'],
+    commands: SAMPLES,
     help: 'a change of value is a jump when its absolute value is larger (default: 0.1)'
   },
   'skip-bad': {
     type: 'boolean',
-    commands: ['traces'],
+    commands: SAMPLES,
     help: 'leave bad samples of a dump out and list them, instead of stopping'
   },
   against: {
     type: 'string',
+    value: { traces: 'FILE', diagnose: 'PATH' },
+    commands: SAMPLES,
+    help: {
+      traces: 'a second dump of the same traces, compared value by value',
+      diagnose: 'another critic: a snapshot or dump; every statistic of both, and the difference'
+    }
+  },
+  gamma: { type: 'string', value: 'X', commands: ['diagnose'], help: 'the discount as configured; exit 1 where the numbers show another' },
+  'lambda-returns': { type: 'string', value: 'X', commands: ['diagnose'], help: 'the same of the lambda of the returns' },
+  'lambda-advantages': {
+    type: 'string',
+    value: 'X',
+    commands: ['diagnose'],
+    help: 'the same of the lambda of the advantages; adaptive:ALPHA for a length-adaptive one'
+  },
+  sampling: {
+    type: 'string',
+    value: 'TEXT',
+    commands: ['diagnose'],
+    help: 'how the trajectories were chosen: "every trajectory", "stratified by outcome" or "not stated" (default: as the study says, else not stated)'
+  },
+  'fail-on': {
+    type: 'string',
+    multiple: true,
+    value: 'KIND',
+    commands: ['diagnose'],
+    help: 'exit 1 where this kind of finding shows (docs/diagnose.md lists them); may be repeated'
+  },
+  history: {
+    type: 'string',
     value: 'FILE',
-    commands: ['traces'],
-    help: 'a second dump of the same traces, compared value by value'
+    commands: ['diagnose'],
+    help: 'JSON Lines or CSV with the explained variance that was logged by step, to compare'
   },
   tokenizer: {
     type: 'string',
@@ -143,11 +182,11 @@ export const OPTIONS = {
   threads: {
     type: 'string',
     value: 'N',
-    commands: [...RUN, 'audit'],
+    commands: [...DRAWING, 'audit'],
     help: "worker threads (default: one a core but the main thread's; same bytes at any N)"
   },
-  formats: { type: 'string', value: 'LIST', commands: RUN, help: 'figure formats out of png,svg,pdf (default: all three)' },
-  'no-figures': { type: 'boolean', commands: RUN, help: 'no figures' },
+  formats: { type: 'string', value: 'LIST', commands: DRAWING, help: 'figure formats out of png,svg,pdf (default: all three)' },
+  'no-figures': { type: 'boolean', commands: DRAWING, help: 'no figures' },
   parquet: {
     type: 'boolean',
     commands: RUN,

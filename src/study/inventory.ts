@@ -64,7 +64,9 @@ export async function findSnapshots(
   const given = shortNames(paths)
   const found = new Map<string, FoundSnapshot & { readonly source: string }>()
   for (const [i, path] of paths.entries()) {
-    const sourceOf = (file: string): string => [given[i], ...relative(path, file).split(sep)].filter(s => s !== '').join('/') || '.'
+    // A path to a dump leads to the folder around it.
+    const sourceOf = (file: string): string =>
+      [given[i], ...relative(path, file).split(sep)].filter(s => s !== '' && s !== '..').join('/') || '.'
     for await (const item of survey(path, except)) {
       if (item instanceof Fault) {
         if (onFault === undefined) throw item

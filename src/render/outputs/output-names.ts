@@ -18,6 +18,15 @@ export const SAMPLE_PATHS = {
   statistics: 'training_data/sample-statistics.json'
 } as const
 
+/** Outputs of the diagnostics of a critic. */
+export const DIAGNOSTIC_PATHS = {
+  document: 'training_data/critic-diagnostics.json',
+  byStep: 'training_data/critic-quality-by-step.csv',
+  byTurn: 'training_data/critic-quality-by-turn.csv',
+  byDecile: 'training_data/critic-quality-by-decile.csv',
+  page: 'preview/diagnostics.html'
+} as const
+
 /** Outputs over all selections. The study names those of an analysis. */
 export const HISTORY_PATHS = {
   arrow: 'wandb/observations.arrow',

@@ -3,6 +3,7 @@ import type { Fields } from '../../core/checker.js'
 import { BOUNDARY_AUDIT } from './boundary-audit.js'
 import { CASE_EVIDENCE } from './case-evidence.js'
 import { CLAIMS_AUDIT } from './claims-audit.js'
+import { CRITIC_DIAGNOSTICS } from './critic-diagnostics.js'
 import { CSV_METADATA } from './csv-metadata.js'
 import { DERIVED_METRICS } from './derived-metrics.js'
 import type { OutputKind } from './document.js'
@@ -22,6 +23,7 @@ export const JSON_OUTPUTS: readonly OutputKind<Fields>[] = [
   BOUNDARY_AUDIT,
   CASE_EVIDENCE,
   CLAIMS_AUDIT,
+  CRITIC_DIAGNOSTICS,
   CSV_METADATA,
   DERIVED_METRICS,
   EVIDENCE_DATA,

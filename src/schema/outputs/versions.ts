@@ -5,6 +5,7 @@
 export const SCHEMA_VERSIONS = {
   'case-evidence': 1,
   'claims-audit': 1,
+  'critic-diagnostics': 1,
   'critic-trace-index': 2,
   'critic-trace-snapshots': 2,
   'critic-trace-statistics': 2,
