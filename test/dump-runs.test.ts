@@ -284,3 +284,17 @@ t.test('a dump of several steps: the figure over steps to look at, then its own'
   t.match(run.stdout, /^2 traces, 6 tokens, trainer steps 7-8$/m)
   t.match(run.stdout, /\nlook: out\/figures\/critic-traces-over-steps\.svg\nlook: out\/rows\/figures\/08-critic-traces\.svg\n$/)
 })
+
+t.test('a fault of the second dump names its own file, also where both have one name', async t => {
+  const dir = t.testdir({ a: {}, b: {} })
+  const torn: Row = { ...ROWS[0], returns: [1] }
+  writeFileSync(join(dir, 'a/rows.jsonl'), `${JSON.stringify(ROWS[0])}\n`)
+  writeFileSync(join(dir, 'b/rows.jsonl'), `${JSON.stringify(torn)}\n`)
+  const run = await runCli(['traces', 'a/rows.jsonl', '--against', 'b/rows.jsonl', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.equal(run.code, 3)
+  t.match(run.stderr, '(b/rows.jsonl, ')
+  t.notMatch(run.stderr, 'a/rows.jsonl')
+  writeFileSync(join(dir, 'b/rows.jsonl'), `${JSON.stringify(ROWS[0])}\n`.repeat(2))
+  const longer = await runCli(['traces', 'a/rows.jsonl', '--against', 'b/rows.jsonl', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.match(longer.stderr, /only in the second dump.*\(b\/rows\.jsonl, /)
+})
