@@ -149,6 +149,7 @@ t.test('a dump without values: lengths, turns, outcomes and advantages', async t
   t.equal(run.code, 0, run.stderr)
   t.match(run.stdout, 'needs a critic: ')
   t.notMatch(run.stdout, 'look: ', 'there is no figure')
+  t.ok(run.stdout.endsWith(`\nread: ${out}/rows/training_data/sample-statistics.json\n`), run.stdout)
   // Advantages: 0.5, 1.5, -1, -1, 0. Mean 0, squares 0.25 + 2.25 + 1 + 1 = 4.5.
   t.match(json(out, 'sample-statistics.json'), {
     samples: 2,
@@ -272,4 +273,28 @@ t.test('the line of sums has dumps without values apart', async t => {
     /^2 traces, 6 tokens; mean value of successes 0\.625, of failures 0\.3125; without values: 1 sample, 2 tokens$/m
   )
   t.match(await sums('bare.jsonl', 'other.jsonl'), /^without values: 3 samples, 6 tokens$/m)
+})
+
+t.test('a dump of several steps: the figure over steps to look at, then its own', async t => {
+  const dir = t.testdir()
+  const path = join(dir, 'rows.jsonl')
+  writeFileSync(path, [ROWS[0], { ...ROWS[1], step: 8 }].map(row => `${JSON.stringify(row)}\n`).join(''))
+  const run = await runCli(['traces', 'rows.jsonl', '--out', 'out', '--formats', 'svg'], { cwd: dir })
+  t.equal(run.code, 0, run.stderr)
+  t.match(run.stdout, /^2 traces, 6 tokens, trainer steps 7-8$/m)
+  t.match(run.stdout, /\nlook: out\/figures\/critic-traces-over-steps\.svg\nlook: out\/rows\/figures\/08-critic-traces\.svg\n$/)
+})
+
+t.test('a fault of the second dump names its own file, also where both have one name', async t => {
+  const dir = t.testdir({ a: {}, b: {} })
+  const torn: Row = { ...ROWS[0], returns: [1] }
+  writeFileSync(join(dir, 'a/rows.jsonl'), `${JSON.stringify(ROWS[0])}\n`)
+  writeFileSync(join(dir, 'b/rows.jsonl'), `${JSON.stringify(torn)}\n`)
+  const run = await runCli(['traces', 'a/rows.jsonl', '--against', 'b/rows.jsonl', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.equal(run.code, 3)
+  t.match(run.stderr, '(b/rows.jsonl, ')
+  t.notMatch(run.stderr, 'a/rows.jsonl')
+  writeFileSync(join(dir, 'b/rows.jsonl'), `${JSON.stringify(ROWS[0])}\n`.repeat(2))
+  const longer = await runCli(['traces', 'a/rows.jsonl', '--against', 'b/rows.jsonl', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.match(longer.stderr, /only in the second dump.*\(b\/rows\.jsonl, /)
 })

@@ -185,6 +185,19 @@ t.test('a table fits the line: the widest text gives way in its middle, numbers 
   t.match(formatTable(columns, rows, { width: 10 }), /12,345,678/, 'no number is cut')
   const coloured = formatTable(columns, rows, { width: 50, colour: true })
   t.equal(coloured.replace(/\u001b\[\d+m/g, ''), formatTable(columns, rows, { width: 50 }), 'colour takes no room')
+  const titled = [{ title: 'snapshot' }, { title: 'mean of all', align: 'right' }, { title: 'rate', align: 'right' }] as const
+  const numbers = [
+    ['a', '0.25', '12'],
+    ['b', '0.5', '']
+  ]
+  t.equal(
+    formatTable(titled, numbers, { width: 22 }),
+    ['          mean', '            of', 'snapshot   all  rate', '--------  ----  ----', 'a         0.25    12', 'b          0.5', ''].join(
+      '\n'
+    ),
+    'titles of numbers take several lines'
+  )
+  t.equal(formatTable(titled, numbers, { width: 27 }), formatTable(titled, numbers), 'and only where they must')
   t.equal(lineWidth(new FakeStream(91)), 91)
   t.equal(lineWidth(new FakeStream()), 120, 'a log')
   t.equal(lineWidth(new FakeStream(0)), 120, 'a terminal that does not know its width')

@@ -4,7 +4,7 @@ import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import { counted, formatCount } from '../core/counts.js'
 import { printableId, type Fault } from '../core/errors.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import { BATCH_INDEX } from '../render/outputs/output-names.js'
+import { BATCH_INDEX, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { WrittenIndex } from '../runs/batch-index.js'
@@ -53,7 +53,9 @@ export function batchSummary(
     writtenText(out, [...outputs, ...over], verbose || results.length === 1 ? { whole: verbose } : null, table),
     `index: ${posix.join(out, BATCH_INDEX)}\n`,
     verdictLine(exitCode, parts),
-    toOpen(out, single === '' ? [...over, ...figuresOf(results, formats)] : figuresOf(results, formats))
+    ...(single === ''
+      ? [toOpen(out, [...over, ...figuresOf(results, formats), ...statisticsOf(results)])]
+      : [toOpen(out, over), toOpen(out, figuresOf(results, formats))])
   ].join('')
 }
 
@@ -68,6 +70,14 @@ function figuresOf(results: readonly SnapshotResult[], formats: readonly FigureF
     plan === null || status === 'failed' || samples !== undefined
       ? []
       : formats.map(format => ({ path: `${plan.name}/figures/08-critic-traces.${format}` }))
+  )
+}
+
+/** Where there are only dumps without values: what to read in place of a figure. */
+function statisticsOf(results: readonly SnapshotResult[]): Array<{ readonly path: string }> {
+  if (results.some(({ statistics }) => statistics !== null)) return []
+  return results.flatMap(({ plan, samples }) =>
+    plan === null || samples === undefined ? [] : [{ path: `${plan.name}/${SAMPLE_PATHS.statistics}` }]
   )
 }
 
@@ -95,6 +105,9 @@ function notes(s: SnapshotStatistics | null): string[] {
 /** Most rows of a batch that a summary has, beside those that failed. */
 const MAX_ROWS = 20
 
+/** Fewest cells of a line that has the reason of a failure beside the numbers; on a narrower one it stands below the table. */
+const WIDTH_WITH_REASONS = 110
+
 /**
  * One row a snapshot, with the reason of a failure.
  * @param whole false: of a long batch the first rows and every failure
@@ -103,6 +116,9 @@ function batchTable(results: readonly SnapshotResult[], whole: boolean, options:
   let rows = 0
   const shown = results.filter(({ status }) => whole || status === 'failed' || ++rows <= MAX_ROWS)
   const more = results.length - shown.length
+  const failed = shown.filter(({ status }) => status === 'failed')
+  const beside = failed.length > 0 && (options.width ?? Infinity) >= WIDTH_WITH_REASONS
+  const below = beside ? [] : failed.map(result => `${printableId(nameOf(result))}: ${printableId(reasonOf(result.faults), 400)}\n`)
   const table = formatTable(
     [
       { title: 'snapshot' },
@@ -112,21 +128,25 @@ function batchTable(results: readonly SnapshotResult[], whole: boolean, options:
       { title: 'success mean', align: 'right' },
       { title: 'failure mean', align: 'right' },
       { title: 'jump rate ratio', align: 'right' },
-      ...(shown.some(({ status }) => status === 'failed') ? [{ title: 'reason' }] : [])
+      ...(beside ? [{ title: 'reason' }] : [])
     ],
-    shown.map(({ plan, status, statistics: s, samples, faults }) => [
-      plan?.name ?? faults[0]?.place.file ?? '-',
+    shown.map(({ status, statistics: s, samples, ...result }) => [
+      nameOf(result),
       { text: [status, ...notes(s)].join(', '), tone: status === 'failed' ? 'bad' : 'good' },
       ...(s === null
         ? samples === undefined
           ? ['', '', '', '', '']
           : [formatCount(samples.samples), formatCount(samples.tokens), NO_CRITIC, NO_CRITIC, NO_CRITIC]
         : [formatCount(s.traces), formatCount(s.tokens), meanOf(s, 'success'), meanOf(s, 'failure'), valueText(s.jump_rate_ratio, 6)]),
-      reasonOf(faults)
+      reasonOf(result.faults)
     ]),
     options
   )
-  return more === 0 ? table : `${table}and ${counted(more, 'more snapshot')} (--verbose)\n`
+  return [table, ...(more === 0 ? [] : [`and ${counted(more, 'more snapshot')} (--verbose)\n`]), ...below].join('')
+}
+
+function nameOf({ plan, faults }: Pick<SnapshotResult, 'plan' | 'faults'>): string {
+  return plan?.name ?? faults[0]?.place.file ?? '-'
 }
 
 function meanOf({ mean_values: means }: SnapshotStatistics, outcome: 'success' | 'failure'): string {

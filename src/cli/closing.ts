@@ -6,6 +6,7 @@ import { posix } from 'node:path'
 import { counted, formatCount } from '../core/counts.js'
 import { EXIT, printableId } from '../core/errors.js'
 import { compareCodepoints } from '../core/paths.js'
+import { SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 
@@ -51,18 +52,18 @@ export function verdictLine(exitCode: number, parts: readonly string[]): string 
 }
 
 /** What a reader opens first, in this order. */
-const TO_READ = ['preview/article.html'] as const
+const TO_READ = ['preview/article.html', SAMPLE_PATHS.statistics] as const
 const TO_LOOK_AT = ['critic-traces-over-steps', '08-critic-traces'] as const
 
 const FIGURE = /(?:^|\/)figures\/[^/]+\.(?:png|svg|pdf)$/
 
 /**
- * A line for the page and a line for the figure; nothing for what was not written.
+ * A line for the page (or the statistics of a dump without values) and a line for the figure; nothing for what was not written.
  * @param outputs below the output folder; several snapshots lie in folders of their own
  */
 export function toOpen(out: string, outputs: ReadonlyArray<Pick<ListedOutput, 'path'>>): string {
   const paths = outputs.map(({ path }) => path)
-  const page = TO_READ.find(path => paths.includes(path))
+  const page = TO_READ.map(name => paths.find(path => path === name || path.endsWith(`/${name}`))).find(path => path !== undefined)
   const figure = TO_LOOK_AT.map(name => figureOf(name, paths)).find(path => path !== undefined) ?? paths.find(path => FIGURE.test(path))
   return [
     ...(page === undefined ? [] : [`read: ${printableId(posix.join(out, page), 400)}\n`]),

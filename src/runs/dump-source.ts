@@ -2,6 +2,7 @@
  * The traces of a trainer's dump. A second dump of the same traces may be read beside it, sample by sample in canonical order:
  * each pair must be equal.
  */
+import { basename, join, sep } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
 import type { SampleSource } from '../compute/traces/contract.js'
@@ -78,16 +79,33 @@ function requireTraces({ arrays, facts }: Dump, file: string): void {
   }
 }
 
-async function openSecond(path: string, options: DumpOptions): Promise<Dump> {
+async function openSecond(path: string, options: DumpOptions): Promise<SecondDump> {
   const plans = await findSnapshots([path])
   const [plan] = plans
   if (plans.length === 1 && plan.kind === 'dump') {
-    const dump = await openDump(plan.folder, plan.dumpFiles, options)
+    const { folder } = plan
+    const dump = await inSecond(openDump(folder, plan.dumpFiles, options), folder)
     requireTraces(dump, path)
-    return dump
+    return { dump, folder }
   }
   const found = plans.length === 1 ? 'a page or NPZ files of one trace each' : `${plans.length} snapshots`
   throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected: 'one dump', place: { file: path }, exitCode: EXIT.usage })
+}
+
+async function inSecond<T>(reading: Promise<T>, folder: string): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    throw error instanceof Fault ? atSecond(error, folder) : error
+  }
+}
+
+/** The second dump may have files of the names that the first has: its faults say which folder they are in. */
+function atSecond(fault: Fault, folder: string): Fault {
+  const { file } = fault.place
+  if (file === undefined || basename(file) !== file) return fault
+  const below = join(folder, file)
+  return new Fault({ ...fault.details, place: { ...fault.place, file: below === file ? `.${sep}${file}` : below } })
 }
 
 /** The sample at the same place of the second dump. */
@@ -117,18 +135,23 @@ interface Texts {
   readonly texts: TokenDecoder | null
 }
 
+interface SecondDump {
+  readonly dump: Dump
+  readonly folder: string
+}
+
 class DumpTraces implements TraceSource {
   readonly #context: RunContext
   readonly #dump: Dump
   /** holds the same traces; null: nothing is compared */
-  readonly #second: Dump | null
+  readonly #second: SecondDump | null
   readonly #texts: Texts
   readonly #base: TaskBase
   readonly #options: SourceOptions
   readonly #buffers = new SlicePool()
   readonly #leftOut: LeftOut[] = []
 
-  constructor(context: RunContext, dump: Dump, second: Dump | null, texts: Texts, base: TaskBase, options: SourceOptions) {
+  constructor(context: RunContext, dump: Dump, second: SecondDump | null, texts: Texts, base: TaskBase, options: SourceOptions) {
     this.#context = context
     this.#dump = dump
     this.#second = second
@@ -139,11 +162,11 @@ class DumpTraces implements TraceSource {
 
   async *tasks(): AsyncGenerator<TraceTask, void, void> {
     const { texts } = this.#texts
-    const others = this.#second?.samples(TRACE_OF_SAMPLE)
+    const others = this.#second?.dump.samples(TRACE_OF_SAMPLE)
     try {
       for await (const item of this.#dump.samples(TRACE_OF_SAMPLE, texts !== null)) {
         this.#context.throwIfInterrupted()
-        const other = others === undefined ? null : await others.next()
+        const other = others === undefined ? null : await inSecond(others.next(), this.#second?.folder ?? '')
         if (isLeftOut(item)) {
           this.#leftOut.push(item)
           continue
@@ -155,9 +178,11 @@ class DumpTraces implements TraceSource {
         yield { kind: 'sample', ...this.#base, room: this.#options.room(), index: item.index, sample, against }
       }
       const more = await others?.next()
-      if (more?.done === false) throw unpaired(more.value, 'only in the second dump', 'the same traces in both')
+      if (more?.done === false) {
+        throw atSecond(unpaired(more.value, 'only in the second dump', 'the same traces in both'), this.#second?.folder ?? '')
+      }
     } finally {
-      await Promise.all([this.#dump.close(), this.#second?.close()])
+      await Promise.all([this.#dump.close(), this.#second?.dump.close()])
     }
   }
 
@@ -185,6 +210,6 @@ class DumpTraces implements TraceSource {
     const facts = { ...this.#dump.facts, notes }
     const tokenizer = file === null ? null : { sha256: file.sha256, bytes: file.bytes }
     const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
-    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.inputs ?? null, tokenizer } }
+    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.dump.inputs ?? null, tokenizer } }
   }
 }

@@ -24,7 +24,10 @@ export interface TableOptions {
   readonly colour?: boolean
   /** largest length of a cell in characters; a longer one is cut and marked as cut. Default 200 */
   readonly maxCell?: number
-  /** most cells of a line: the widest columns of text are cut in the middle until the table fits. Default: any */
+  /**
+   * most cells of a line: the widest columns of text are cut in the middle until the table fits; where that is not enough, titles
+   * of numbers take several lines. Default: any
+   */
   readonly width?: number
 }
 
@@ -42,11 +45,24 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
         : { text: printableId(cell.text, maxCell), tone: cell.tone }
     })
   )
-  const header = columns.map(c => ({ text: printable(c.title, maxCell), tone: null }))
-  const widths = fitColumns(
-    columns,
-    columns.map((_, i) => [header, ...cells].reduce((widest, row) => Math.max(widest, textWidth(row[i].text)), 0)),
-    width
+  const titles = columns.map(c => printable(c.title, maxCell))
+  const widest = columns.map((_, i) => cells.reduce((most, row) => Math.max(most, textWidth(row[i].text)), 0))
+  const fitted = (lines: readonly (readonly string[])[]): readonly number[] =>
+    fitColumns(
+      columns,
+      widest.map((own, i) => Math.max(own, ...lines[i].map(textWidth))),
+      width
+    )
+  let heads = titles.map(title => [title])
+  let widths = fitted(heads)
+  if (lineOf(widths) > width) {
+    heads = titles.map((title, i) => (columns[i].align === 'right' ? wrapped(title, widest[i]) : [title]))
+    widths = fitted(heads)
+  }
+  const height = Math.max(1, ...heads.map(lines => lines.length))
+  // Titles of fewer lines stand on the rule.
+  const header = Array.from({ length: height }, (_, at) =>
+    heads.map(lines => ({ text: lines[at - height + lines.length] ?? '', tone: null }))
   )
   const line = (row: readonly { readonly text: string; readonly tone: Tone | null }[]): string => {
     const parts = row.map(({ text: whole, tone }, i) => {
@@ -58,7 +74,22 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
     return `${parts.join('  ').trimEnd()}\n`
   }
   const rule = `${widths.map(w => '-'.repeat(w)).join('  ')}\n`
-  return line(header) + rule + cells.map(line).join('')
+  return header.map(line).join('') + rule + cells.map(line).join('')
+}
+
+/** The words of a title in lines of at most `width` cells, or of one word. */
+function wrapped(title: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of title.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && textWidth(`${last} ${word}`) <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+function lineOf(widths: readonly number[]): number {
+  return widths.reduce((sum, w) => sum + w, 0) + BETWEEN * (widths.length - 1)
 }
 
 /** Spaces between two columns. */
@@ -69,7 +100,7 @@ const LEAST = 12
 /** Widths that fit the line. The widest column of text gives first; a number is never cut. */
 function fitColumns(columns: readonly Column[], natural: readonly number[], width: number): readonly number[] {
   const widths = [...natural]
-  let excess = widths.reduce((sum, w) => sum + w, 0) + BETWEEN * (widths.length - 1) - width
+  let excess = lineOf(widths) - width
   while (excess > 0) {
     const texts = widths.flatMap((w, i) => (columns[i].align !== 'right' && w > LEAST ? [i] : []))
     if (texts.length === 0) break
