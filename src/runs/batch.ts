@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import { EXIT, Failures, toFault, type Fault, type FailureCode } from '../core/errors.js'
+import { EXIT, Failures, Fault, toFault, type FailureCode } from '../core/errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
 import { writeBatchIndex, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
@@ -113,6 +113,7 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
     const settingsSha256 = settingsHash(hashed, run.formats)
     // The second dump is no input of the record: it may have changed.
     const compared = settings.dump !== undefined && settings.dump.against !== null
+    if (compared && plan.kind !== 'dump') throw notCompared('a page or NPZ files of one trace each', plan)
     const record = compared ? null : await unchangedRun(out, plan, settingsSha256, run.pool)
     if (record !== null) return { plan, status: 'unchanged', ...(await readStatistics(out, record)), outcome: null, faults: [], source }
     const { pool, formats, chunkBytes, signal, onProgress } = run
@@ -133,6 +134,10 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
     }
     const dump = plan.kind === 'dump' ? await (await import('./dump-source.js')).openPlannedDump(snapshot, signal, onProgress) : undefined
     if (dump?.arrays.has('values') === false) {
+      if (compared) {
+        await dump.close()
+        throw notCompared('a dump without values', plan)
+      }
       const { analyseWithoutCritic } = await import('./without-critic.js')
       const { statistics: samples, inputs, outputs } = await analyseWithoutCritic(snapshot, dump)
       await writeRunRecord(out, { settingsSha256, origin: originOf(settings.synthetic, null), inputs, outputs }, earlier, null)
@@ -153,6 +158,12 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
     return { plan, status: 'failed', statistics: null, outcome: null, faults, source }
   }
+}
+
+/** A page is compared with the NPZ files that it names, and nothing else with a dump. */
+function notCompared(found: string, { source }: SnapshotPlan): Fault {
+  const expected = 'dumps with values and returns; a page is compared with its own NPZ files'
+  return new Fault({ format: 'usage', problem: 'wrong --against', found, expected, place: { file: source }, exitCode: EXIT.usage })
 }
 
 /** The statistics of an unchanged run. The file was just compared with the run's record. */
