@@ -25,11 +25,11 @@ import {
 } from './support/dump-files.js'
 import { faultOf, sha256 } from './support/folders.js'
 import { encodeNpy, encodeNpyHeader } from '../src/ingest/npz/encode.js'
-import { archive } from './support/archives.js'
+import { archive, bomb } from './support/archives.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
-import { archive as torchArchive, dict, floats, pickle, tensor } from './support/torch-files.js'
+import { archive as torchArchive, dict, floats, list as torchList, pickle, tensor } from './support/torch-files.js'
 
 interface ExpectedSample {
   readonly index: number
@@ -990,6 +990,18 @@ t.test('a token that is not attended is padding, on either side', async t => {
   t.equal(
     (await faultOf(readAll([write('odd.npz', odd)]))).message,
     'npz wrong mask: 1, expected 0 where attention_mask is 0 (odd.npz, trace 0, response_mask, index 1)'
+  )
+})
+
+t.test('a row of more tokens than any response has', async t => {
+  const columns = 17 * 2 ** 20
+  const npz = write('long.npz', bomb('values.npy', encodeNpyHeader('|i1', [1, columns]), 17))
+  t.equal((await faultOf(readAll([npz]))).message, 'npz wrong shape: (1, 17825792), expected at most 16777216 columns (long.npz, values)')
+  const values = tensor({ type: 'ByteStorage', key: 'x', count: columns, shape: [columns], stride: [1] })
+  const pt = write('long.pt', torchArchive(pickle(dict({ samples: torchList(dict({ values })) })), { x: new Uint8Array(columns) }))
+  t.equal(
+    (await faultOf(readAll([pt]))).message,
+    'torch row too long: 17825792 tokens, expected at most 16777216 (long.pt, trace 0, values)'
   )
 })
 
