@@ -90,7 +90,7 @@ t.test('what is no command line says what one is', t => {
     [['--sutdy', 's'], /^usage unknown option: --sutdy, expected one that help COMMAND lists; did you mean --study\?$/],
     [['all', '-x'], /^usage unknown option: -x, expected one that all --help lists$/],
     [
-      ['traces', 'x', '--success-above', '-1'],
+      ['traces', 'x', '--success-above', '-x'],
       /^usage wrong option: .* is ambiguous, expected --success-above=VALUE where the value begins with a dash$/
     ],
     [['traces', 'x', '--success-above', '0x10'], /^usage wrong --success-above: "0x10", expected a finite number$/],

@@ -2,8 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { Random } from '../src/replica/random.js'
 import { runCli } from './support/cli.js'
 import { npzFile } from './support/dump-files.js'
+import { randomTraces, writeSnapshot } from './support/snapshot.js'
 
 interface Row {
   readonly step?: number
@@ -127,6 +129,9 @@ t.test('--against: a second dump holds the same traces, or the first difference 
       [ROWS[0], { ...ROWS[1], response_mask: [1, 1, 1] }],
       'trace length differs: 3 retained tokens in second.jsonl, row 1, expected 2 as in rows.jsonl'
     ],
+    ['a uid', [ROWS[0], { ...ROWS[1], uid: 'q' }], 'trace uid differs: q in second.jsonl, row 1, expected p as in rows.jsonl'],
+    ['a step', [ROWS[0], { ...ROWS[1], step: 8 }], 'trace step differs: 8 in second.jsonl, row 1, expected 7 as in rows.jsonl'],
+    ['a score', [{ ...ROWS[0], score: 0.5 }, ROWS[1]], 'trace score differs: 0.5 in second.jsonl, row 0, expected 1 as in rows.jsonl'],
     ['a row less', [ROWS[0]], 'trace not in both: only in the first dump, expected the same traces in both'],
     ['a row more', [...ROWS, ROWS[1]], 'trace not in both: only in the second dump, expected the same traces in both']
   ]
@@ -137,6 +142,26 @@ t.test('--against: a second dump holds the same traces, or the first difference 
   }
   const page = await runCli(['traces', path, '--out', out, '--against', join(path, '../absent')])
   t.not(page.code, 0)
+  const { uid: _uid, score: _score, ...bare } = ROWS[0]
+  t.equal((await compared([bare, ROWS[1]])).code, 0, 'a field that one of them does not state')
+  const twice = await runCli(['traces', path, '--out', out, '--against', path, '--against', path])
+  t.match(twice, { code: 2, stderr: /--against twice, expected one of them/ })
+})
+
+t.test('--against is for dumps with values', async t => {
+  const path = dumpOf(t, [{ step: 3, advantages: [0.5, 9, 1.5], response_mask: [1, 0, 1] }])
+  const out = join(path, '../out')
+  const without = await runCli(['traces', path, '--out', out, '--against', path])
+  t.equal(without.code, 2)
+  t.match(without.stderr, 'usage wrong --against: a dump without values, expected dumps with values and returns')
+  const page = join(path, '../page')
+  await writeSnapshot(
+    page,
+    randomTraces(new Random('against'), 2, () => 20)
+  )
+  const compared = await runCli(['traces', page, '--out', out, '--no-figures', '--against', path])
+  t.equal(compared.code, 2)
+  t.match(compared.stderr, 'usage wrong --against: a page or NPZ files of one trace each, expected dumps')
 })
 
 t.test('a dump without values: lengths, turns, outcomes and advantages', async t => {

@@ -27,11 +27,11 @@ import {
 import { rowsOf } from './support/cases.js'
 import { faultOf, sha256 } from './support/folders.js'
 import { encodeNpy, encodeNpyHeader } from '../src/ingest/npz/encode.js'
-import { archive } from './support/archives.js'
+import { archive, bomb } from './support/archives.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
-import { archive as torchArchive, dict, floats, pickle, tensor } from './support/torch-files.js'
+import { archive as torchArchive, dict, floats, list as torchList, pickle, tensor } from './support/torch-files.js'
 
 interface ExpectedSample {
   readonly index: number
@@ -1163,6 +1163,18 @@ t.test('an array that repeats one number without end', async t => {
   const { items, dump } = await readAll([write('beside.pt', beside)])
   t.equal(items.length, 2)
   t.match(dump.facts.notes[0], /^not read: torch tensor too large: 100000000000 elements over 1 stored ones/)
+})
+
+t.test('a row of more tokens than any response has', async t => {
+  const columns = 17 * 2 ** 20
+  const npz = write('long.npz', bomb('values.npy', encodeNpyHeader('|i1', [1, columns]), 17))
+  t.equal((await faultOf(readAll([npz]))).message, 'npz wrong shape: (1, 17825792), expected at most 16777216 columns (long.npz, values)')
+  const values = tensor({ type: 'ByteStorage', key: 'x', count: columns, shape: [columns], stride: [1] })
+  const pt = write('long.pt', torchArchive(pickle(dict({ samples: torchList(dict({ values })) })), { x: new Uint8Array(columns) }))
+  t.equal(
+    (await faultOf(readAll([pt]))).message,
+    'torch row too long: 17825792 tokens, expected at most 16777216 (long.pt, trace 0, values)'
+  )
 })
 
 t.test('rows of retained tokens alone', async t => {

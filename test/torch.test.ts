@@ -12,6 +12,7 @@ import { readPickle } from '../src/ingest/torch/pickle.js'
 import { TorchNames } from '../src/ingest/torch/names.js'
 import { readZipDirectory } from '../src/ingest/zip/zip.js'
 import { readTorch, recogniseTorch, type TorchValue } from '../src/ingest/torch/torch.js'
+import { bomb } from './support/archives.js'
 import { cpuMs } from './support/cpu.js'
 import { faultOf } from './support/folders.js'
 import { fixture, root } from './support/paths.js'
@@ -685,6 +686,13 @@ t.test('malformed pickles', async t => {
   t.equal((await faultOf(read(archive(raw('\x80\x02NNa.'))))).place.offset, 4)
   t.equal((await faultOf(read(archive(raw('\x80\x02NIabc\n.'))))).place.offset, 4)
   t.equal((await faultOf(read(legacy(raw('\x80\x02NNa.'))))).place.offset, legacy(raw('')).length - pickle(list()).length + 4)
+})
+
+t.test('a deflated pickle is read where it is not many times larger than its bytes', async t => {
+  const told = await messageOf(readTorch(sourceOf(bomb('a/data.pkl', pickle(raw('N')), 17)), { file: 'x.pt' }))
+  t.match(told, /^torch pickle too large: 17825796 bytes out of \d+, expected at most 64 times as many \(x\.pt, member a\/data\.pkl\)$/)
+  const small = bomb('a/data.pkl', pickle(raw('N')), 1)
+  t.match(await messageOf(readTorch(sourceOf(small))), /^torch trailing bytes: 1048576 bytes after the pickle/, 'a small one is read')
 })
 
 t.test('hostile pickles', async t => {

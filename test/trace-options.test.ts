@@ -64,6 +64,12 @@ t.test('each option reaches the statistics, and makes the run another one', asyn
   t.equal((await told(t, dir, [])).status, 'unchanged')
   const all = await told(t, dir, ['--jump-above', '0', '--success-above=-0.5'])
   t.match(all, { status: 'done', statistics: { threshold: 0, success_threshold: -0.5 } })
+  t.match(await told(t, dir, ['--success-above', '-1']), { statistics: { success_threshold: -1 } }, 'a negative number')
+  for (const option of ['--success-above', '--jump-above', '--marker', '--tokenizer']) {
+    const twice = await runCli(['traces', 'snap', ...RUN, option, '1', option, '2'], { cwd: dir })
+    t.equal(twice.code, 2, option)
+    t.match(twice.stderr + twice.stdout, `contradiction: ${option} twice`)
+  }
   t.ok(all.statistics.boundary.jumps >= plain.statistics.boundary.jumps)
   t.equal((await told(t, dir, ['--jump-above', '1e300'])).statistics.boundary.jumps, 0)
   const marks = (await told(t, dir, ['--marker', 'no text ends so'])).checks.find(({ check }) => check === 'end marker')

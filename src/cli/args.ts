@@ -180,9 +180,29 @@ function commandOf(word: string): CommandName {
   throw usage('unknown command', printable(word), `${EXISTING.join(', ')}${meant(nearest(word, EXISTING), '')}`)
 }
 
+/** Options of which the last one would win without a word. */
+const ONCE = ['against', 'tokenizer', 'success-above', 'jump-above', 'marker'] as const
+
+const NUMBER_OPTIONS: readonly string[] = ['--success-above', '--jump-above']
+
+/** `--success-above -1` as `--success-above=-1`: the parser takes what begins with a dash for an option. */
+function withNumbers(argv: readonly string[]): string[] {
+  const args: string[] = []
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  for (let i = 0; i < argv.length; i++) {
+    const isNumber = i + 1 < end && NUMBER_OPTIONS.includes(argv[i]) && /^-[.\d]/.test(argv[i + 1])
+    args.push(isNumber ? `${argv[i]}=${argv[++i]}` : argv[i])
+  }
+  return args
+}
+
 function parse(argv: readonly string[]): { readonly values: OptionValues; readonly positionals: readonly string[] } {
   try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true })
+    const parsed = parseArgs({ args: withNumbers(argv), options: OPTIONS, allowPositionals: true, strict: true, tokens: true })
+    const given = parsed.tokens.flatMap(token => (token.kind === 'option' ? [token.name] : []))
+    const twice = ONCE.find(option => given.indexOf(option) !== given.lastIndexOf(option))
+    if (twice !== undefined) throw usage('contradiction', `--${twice} twice`, 'one of them')
+    return parsed
   } catch (cause) {
     const { code } = cause as { readonly code?: unknown }
     if (typeof code !== 'string' || !code.startsWith('ERR_PARSE_ARGS_')) throw cause

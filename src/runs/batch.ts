@@ -114,6 +114,7 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
     const settingsSha256 = settingsHash(hashed, run.formats)
     // The second dump is no input of the record: it may have changed.
     const compared = settings.dump !== undefined && settings.dump.against !== null
+    if (compared && plan.kind !== 'dump') throw notCompared('a page or NPZ files of one trace each', plan)
     const record = compared ? null : await unchangedRun(out, plan, settingsSha256, run.pool)
     if (record !== null) return { plan, status: 'unchanged', ...(await readOutputs(out, record)), outcome: null, faults: [], source }
     const { pool, formats, chunkBytes, signal, onProgress } = run
@@ -134,6 +135,10 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
     }
     const dump = plan.kind === 'dump' ? await (await import('./dump-source.js')).openPlannedDump(snapshot, signal, onProgress) : undefined
     if (dump?.arrays.has('values') === false) {
+      if (compared) {
+        await dump.close()
+        throw notCompared('a dump without values', plan)
+      }
       const { analyseWithoutCritic } = await import('./without-critic.js')
       const { statistics: samples, inputs, outputs } = await analyseWithoutCritic(snapshot, dump)
       await writeRunRecord(out, { settingsSha256, origin: originOf(settings.synthetic, null), inputs, outputs }, earlier, null)
@@ -154,6 +159,12 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
     return { plan, status: 'failed', statistics: null, outcome: null, faults: faults.map(f => atDumpFile(f, plan)), source }
   }
+}
+
+/** A page is compared with the NPZ files that it names, and nothing else with a dump. */
+function notCompared(found: string, { source }: SnapshotPlan): Fault {
+  const expected = 'dumps with values and returns; a page is compared with its own NPZ files'
+  return new Fault({ format: 'usage', problem: 'wrong --against', found, expected, place: { file: source }, exitCode: EXIT.usage })
 }
 
 /** The readers of a dump name its files within the folder; the user gave the folder. */

@@ -3,7 +3,7 @@
  * tokens are dropped here; the diagnostics read them from the sample itself.
  */
 import { crc32 } from 'node:zlib'
-import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
+import { EXIT, Fault, printable, printableId, type Place } from '../../core/errors.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpyHeader } from '../../ingest/npz/encode.js'
 import { kernelOfThread } from '../../kernel/kernel.js'
@@ -133,7 +133,8 @@ function retainedMember(from: SampleNumbers, kept: Int32Array): NpyMember<Sample
 }
 
 /**
- * Checks that a second dump holds the same trace: as many tokens, and every position, value and return equal as numbers.
+ * Checks that a second dump holds the same trace: as many tokens, every position, value and return equal as numbers, and the same
+ * fields where both state them.
  *
  * @param file the first dump's file, for the message
  * @throws Fault (exit 1) at the first difference, with its index and both numbers
@@ -156,6 +157,16 @@ export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedS
       if (a[index] === b[index]) continue
       throw differs('value differs', `${b[index]} in ${named(second)}`, `${a[index]} as in ${printableId(file)}`, { array, index })
     }
+  }
+  for (const field of ['uid', 'step', 'outcome', 'score'] as const) {
+    const [a, b] = [trace.fields[field], second.fields[field]]
+    if (a === null || b === null || a === b) continue
+    throw differs(
+      `${field} differs`,
+      `${printable(String(b))} in ${named(second)}`,
+      `${printable(String(a))} as in ${printableId(file)}`,
+      {}
+    )
   }
 }
 

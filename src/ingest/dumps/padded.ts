@@ -8,6 +8,7 @@ import type { SampleArray } from '../../schema/samples.js'
 import { SAMPLE_KEY_NAMES, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
 import type { DumpPart, FieldOfRow, NamedNumbers, PlacedRow, RawRow, Wanted } from './part.js'
 import { tokenArraysOf, checkFound, endWords, findNames, isList, nearNotes, type FoundNames } from './records.js'
+import { MAX_TOKENS } from './response.js'
 import { RowBlocks, type RowBlock } from './row-blocks.js'
 import type { ArrayTable, StoredArray, TableColumn } from './table.js'
 
@@ -110,6 +111,7 @@ function checkShapes(table: ArrayTable, found: FoundNames, columns: number): num
   const [rows] = first.shape
   if (columns === 0) throw wrong(first.name, first.shape, 'at least one column')
   if (rows > MAX_ROWS) throw wrong(first.name, first.shape, `at most ${MAX_ROWS} rows`)
+  for (const { name, shape } of arrays) if (shape[1] > MAX_TOKENS) throw wrong(name, shape, `at most ${MAX_TOKENS} columns`)
   for (const { key, name, shape } of arrays) {
     const isWider = mayHavePrompt(key) && shape[1] > columns
     if (shape[0] === rows && (shape[1] === columns || isWider)) continue

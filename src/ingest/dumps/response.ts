@@ -17,6 +17,9 @@ import { endOfNonZero, NO_TRAINED_TOKEN, readMask } from './mask.js'
 import type { EndRules, NamedNumbers, RawRow, Wanted } from './part.js'
 import { expand } from './positions.js'
 
+/** Most tokens of a row. No response has so many, and a few bytes of a deflated archive may state any number. */
+export const MAX_TOKENS = 2 ** 24
+
 /** What was found while rows were read, for the facts of the dump. */
 export class Findings {
   /** rows, and columns in all, that were taken for padding because every array is 0 there */
@@ -121,6 +124,9 @@ function arrayLength({ arrays, responseLength }: RawRow, task: RowTask): number 
     })
   }
   if (first === null) throw rowFault(task, 'no array of tokens', 'none', 'at least one')
+  if (first.data.length > MAX_TOKENS) {
+    throw rowFault(task, 'row too long', `${first.data.length} tokens`, `at most ${MAX_TOKENS}`, { array: first.name })
+  }
   const stated = task.rules.exact ? integerField(task, 'response length', responseLength) : null
   if (stated !== null && stated !== first.data.length) {
     const expected = `${stated}, as ${responseLength?.name} says`

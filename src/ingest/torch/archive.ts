@@ -16,6 +16,9 @@ import { EndOfPickle } from './pickle-bytes.js'
 const PICKLE = '/data.pkl'
 /** Most bytes of the small members. */
 const MAX_NOTE = 64
+/** Most bytes of a pickle for each byte that it has in the file, beside those that any may have. */
+const MAX_INFLATION = 64
+const FREE_INFLATED = 2 ** 24
 /** The versions that torch 2.14 reads. */
 const MAX_VERSION = 10
 
@@ -46,6 +49,7 @@ export async function readArchive(zip: ZipFile, limits: PickleLimits, file: Plac
   for (const name of zip.names) if (!name.startsWith(`${prefix}/data/`)) await zip.check(name)
   const bigEndian = await isBigEndian(zip, prefix, file)
   await checkVersion(zip, prefix, file)
+  refuseInflated(zip, member, file)
   const bytes = await zip.read(member, limits.bytes)
   const place = { ...file, member }
   const names = new TorchNames({ ...place, offset: 0 })
@@ -60,6 +64,13 @@ export async function readArchive(zip: ZipFile, limits: PickleLimits, file: Plac
     storage.bind((start, end) => zip.slice(name, start, end), bigEndian)
   }
   return pickle
+}
+
+/** torch stores its pickle. One that was deflated by other hands may state a gigabyte of values in a few bytes. */
+function refuseInflated(zip: ZipFile, member: string, file: Place): void {
+  const [size, stored] = [zip.size(member), zip.storedSize(member)]
+  if (size <= Math.max(FREE_INFLATED, MAX_INFLATION * stored)) return
+  throw torchFault('pickle too large', `${size} bytes out of ${stored}`, `at most ${MAX_INFLATION} times as many`, { ...file, member })
 }
 
 function readWhole(bytes: Uint8Array<ArrayBuffer>, names: TorchNames, limits: PickleLimits, place: Place): Pickle {

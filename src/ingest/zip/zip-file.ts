@@ -26,6 +26,8 @@ export interface ZipFile {
   has(name: string): boolean
   /** bytes of a member, uncompressed, as the directory states */
   size(name: string): number
+  /** bytes of a member in the file */
+  storedSize(name: string): number
   /** Compares a member's local header with the directory. `read` and `slice` do it too. */
   check(name: string): Promise<void>
   /** A whole member, its CRC-32 checked, in memory of its own. @throws Fault for more than `maxBytes` */
@@ -104,6 +106,10 @@ class SourceZip implements ZipFile {
 
   size(name: string): number {
     return this.#member(name).central.size
+  }
+
+  storedSize(name: string): number {
+    return this.#member(name).central.compressedSize
   }
 
   async check(name: string): Promise<void> {
