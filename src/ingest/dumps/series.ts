@@ -1,5 +1,5 @@
 /** Dumps of one file or of several: rollouts in the order of their steps, the ranks of each merged. */
-import { Fault } from '../../core/errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { HashedFile } from '../../schema/study.js'
 import { SAMPLE_ARRAYS, type DumpFacts, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
 import type { Dump, DumpOptions } from './contract.js'
@@ -34,6 +34,7 @@ export class Series implements Dump {
     this.#from = from
     this.#options = options
     const files = this.#files()
+    requireSameMask(files)
     this.rows = rollouts.reduce<number | null>((sum, rollout) => add(sum, rowsOf(rollout)), 0)
     this.arrays = commonArrays(files)
     this.hasTokenIds = files.every(file => file.hasTokenIds)
@@ -41,10 +42,15 @@ export class Series implements Dump {
 
   get facts(): DumpFacts {
     const files = this.#files()
-    const [first] = files
-    const kinds = [...new Set(files.map(({ kind }) => kind))]
+    const joined = (words: readonly string[]): string => [...new Set(words)].join(', ')
     const notes = [...files.flatMap(file => file.notes), ...this.#seriesNotes(files), ...this.#findings.notes()]
-    return { kind: kinds.join(', '), mask: first.mask, end: first.end, notes: [...new Set(notes)] }
+    const masks = files.flatMap(({ mask }) => mask ?? [])
+    return {
+      kind: joined(files.map(({ kind }) => kind)),
+      mask: masks.length === 0 ? null : joined(masks),
+      end: joined(files.map(({ end }) => end)),
+      notes: [...new Set(notes)]
+    }
   }
 
   #seriesNotes(files: readonly FilePlan[]): string[] {
@@ -135,6 +141,20 @@ export class Series implements Dump {
     for (const part of [...this.#open]) await this.#closePart(part)
     await this.#from.close()
   }
+}
+
+/** @throws Fault where some files have a mask and some have none: in these every token would count */
+function requireSameMask(files: readonly FilePlan[]): void {
+  const masked = files.find(({ mask }) => mask !== null)
+  const unmasked = files.find(({ mask }) => mask === null)
+  if (masked === undefined || unmasked === undefined) return
+  throw new Fault({
+    format: 'dump',
+    problem: 'missing mask',
+    found: 'no mask',
+    expected: `one as in ${printable(masked.name)}, which has ${printable(masked.mask ?? '')}, or none in any file`,
+    place: { file: unmasked.name }
+  })
 }
 
 /** The hashes of files, one file after another. Never rejects, for it is awaited last. */
