@@ -870,6 +870,21 @@ const BAD: readonly BadDump[] = [
     message: /^jsonl integer out of range: -12345678901234567890, expected .* \(bad, trace 1, uid, byte 62, line 2\)$/,
     left: [2, /integer out of range/]
   },
+  ...(
+    [
+      ['half a surrogate pair', '"\\ud800"', 'wrong encoding: half a surrogate pair, expected text', ', byte 62'],
+      ['other bytes than UTF-8', '"\xff\xfe"', 'wrong encoding: bytes that are not UTF-8, expected text', ', byte 62'],
+      ['NaN', 'NaN', 'wrong uid: NaN, expected text or an integer', ''],
+      ['an infinity', '-Infinity', 'wrong uid: -Infinity, expected text or an integer', ''],
+      ['an object', '{"id":"a"}', 'wrong uid: an object, expected one value', ''],
+      ['a list', '["a"]', 'wrong uid: a list with a string in it, expected one value', '']
+    ] as const
+  ).map(([what, uid, message, at]) => ({
+    what: `a uid of ${what}`,
+    bytes: Buffer.from(`${JSON.stringify(ROW)}\n{"uid":${uid},"values":[1,2],"returns":[1,1],"response_mask":[1,1]}\n`, 'latin1'),
+    message: `jsonl ${message} (bad, trace 1, uid${at}, line 2)`,
+    left: [2, new RegExp(message)]
+  })),
   {
     what: 'a mask of one number a row in Parquet',
     bytes: parquetFile([{ ...ROW, response_mask: 1 }], { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32' }),
@@ -941,6 +956,18 @@ t.test('large integers that a double holds are taken as they are written', async
   const [{ fields, arrays }] = (await readAll([write('large.jsonl', Buffer.from(line))])).items as Sample[]
   t.equal(fields.uid, '12345678901234567168')
   t.same(Array.from(arrays.values ?? []), [9007199254740994, 1e20, Infinity])
+})
+
+t.test('a uid in Parquet that is no text', async t => {
+  const rows = [
+    { ...ROW, uid: 'ab' },
+    { ...ROW, uid: 'qqzz' }
+  ]
+  const bytes = Buffer.from(parquetFile(rows, { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32', uid: 'STRING' }))
+  for (let at = bytes.indexOf('qqzz'); at >= 0; at = bytes.indexOf('qqzz')) bytes.writeUInt16BE(0xfffe, at)
+  const fault = await faultOf(readAll([write('uid.parquet', bytes)]))
+  t.equal(fault.message, 'parquet wrong uid: bytes that are not UTF-8, expected one value (uid.parquet, trace 1, uid)')
+  t.match(lengthsOf(await readAll(['uid.parquet'], { skipBad: true })), [2, /wrong uid/])
 })
 
 t.test('a text that looks like a name is none', async t => {

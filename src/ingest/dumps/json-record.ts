@@ -2,8 +2,9 @@
  * Reads one object of JSON Lines: lists of numbers to typed arrays, scalars as they are. Every byte is checked against JSON's
  * grammar. NaN and Infinity are numbers, as Python writes them. Values of other names are skipped.
  */
+import { isUtf8 } from 'node:buffer'
 import { Fault, printable, type Place } from '../../core/errors.js'
-import { duplicateKey } from '../json/faults.js'
+import { duplicateKey, halfPair } from '../json/faults.js'
 import type { KernelText } from '../json/kernel-text.js'
 import { DoubleColumn, scanNumberArray } from '../json/number-array.js'
 import { scanColon, scanScalar, SkipScratch, skipValue, stringEnd } from '../json/skip.js'
@@ -98,8 +99,21 @@ export class JsonRecordReader {
     if (isNumberStart(byte)) {
       const [x] = this.#scratch.number
       values.set(name, Math.abs(x) >= FIRST_INEXACT ? this.#exactInteger(x, at, end, { array: name }) : x)
-    } else values.set(name, JSON.parse(bytes.toString('utf8', at, end)) as string | boolean | null)
+    } else
+      values.set(name, byte === Ascii.Quote ? this.#string(at, end, name) : (JSON.parse(bytes.toString('utf8', at, end)) as boolean | null))
     return end
+  }
+
+  /** A text as it is written: a replacement character in its place would be another text. */
+  #string(start: number, end: number, array: string): string {
+    const { bytes } = this.#text
+    const place = this.#text.place(start, { array })
+    if (!isUtf8(bytes.subarray(start, end))) {
+      throw new Fault({ format: 'json', problem: 'wrong encoding', found: 'bytes that are not UTF-8', expected: 'text', place })
+    }
+    const text = decodeString(bytes.subarray(start + 1, end - 1))
+    if (!text.isWellFormed()) throw halfPair(place)
+    return text
   }
 
   /** Looks at each number of a list as it is written. */

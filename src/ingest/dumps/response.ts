@@ -56,7 +56,7 @@ export function sampleOf(row: RawRow, task: RowTask): Sample | LeftOut {
     step: integerField(task, 'step', row.step) ?? task.step,
     outcome: outcomeField(task, row.outcome),
     score: scoreField(task, row.score) ?? summedScore(row, start, end, task, findings),
-    uid: textField(row.uid),
+    uid: textField(task, 'uid', row.uid),
     truncated: flagField(task, 'truncated', row.truncated),
     rank: row.rank
   }
