@@ -1057,6 +1057,13 @@ t.test('files of two formats are no dump', async t => {
   t.equal((await faultOf(readAll([a, b]))).message, 'dump several formats: jsonl, expected npz, as the files before it (two/b)')
 })
 
+t.test('a row of zeros without a mask is left out as what it is', async t => {
+  const zeros = { values: array('float32', [2, 2], [1, 2, 0, 0]), returns: array('float32', [2, 2], [1, 1, 0, 0]) }
+  t.same(lengthsOf(await readAll([write('zeros.npz', await npzFile(zeros))])), [2, 'every array of the row is 0: padding'])
+  const masked = { ...zeros, response_mask: array('int64', [2, 2], [1, 1, 0, 0]) }
+  t.same(lengthsOf(await readAll([write('masked.npz', await npzFile(masked))])), [2, NO_MASK])
+})
+
 t.test('masks of the files of a series', async t => {
   const { response_mask: mask, ...unmasked } = BATCH
   const rest = unmasked as TestArrays
