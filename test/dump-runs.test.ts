@@ -323,3 +323,43 @@ t.test('a fault of the second dump names its own file, also where both have one 
   const longer = await runCli(['traces', 'a/rows.jsonl', '--against', 'b/rows.jsonl', '--out', 'out', '--no-figures'], { cwd: dir })
   t.match(longer.stderr, /only in the second dump.*\(b\/rows\.jsonl, /)
 })
+
+t.test('an advantage that is not finite: named at a retained token, left out with --skip-bad, of no account at mask 0', async t => {
+  const good = '{"score":1,"response_mask":[1,0],"advantages":[1,NaN]}'
+  const path = dumpOf(t, [])
+  const out = join(path, '../out')
+  writeFileSync(path, `${good}\n{"score":1,"response_mask":[1,1],"advantages":[1,NaN]}\n`)
+  const run = await runCli(['traces', path, '--out', out])
+  t.equal(run.code, 1)
+  t.match(run.stderr, 'trace not finite: NaN, expected a finite number')
+  t.match(run.stderr, /rows\.jsonl, trace 1, advantages, index 1, line 2\)/)
+  const left = await runCli(['traces', path, '--out', out, '--skip-bad'])
+  t.equal(left.code, 0, left.stderr)
+  t.match(json(out, 'sample-statistics.json'), { samples: 1, left_out: 1, advantages: { all: { tokens: 1, mean: 1 } } })
+})
+
+t.test('a dump of which no sample is left is refused', async t => {
+  const path = dumpOf(t, [])
+  const out = join(path, '../out')
+  const cases: ReadonlyArray<readonly [what: string, lines: readonly string[], found: string]> = [
+    [
+      'values that are not finite',
+      ['{"values":[1,NaN],"returns":[1,1]}'],
+      '1 row left out, the first for: trace not finite: NaN, expected a finite number'
+    ],
+    [
+      'wrong types',
+      ['{"values":"x","returns":[1,1]}', '{"values":1,"returns":[1,1]}'],
+      '2 rows left out, the first for: jsonl wrong values: "x", expected a list of numbers'
+    ],
+    ['masks of 0', ['{"values":[1],"returns":[1],"response_mask":[0]}'], '1 row left out, the first for: no token with mask 1'],
+    ['advantages that are not finite', ['{"advantages":[1,Infinity]}'], '1 row left out, the first for: trace not finite: Infinity'],
+    ['masks of 0, without values', ['{"advantages":[1],"response_mask":[0]}'], '1 row left out, the first for: no token with mask 1']
+  ]
+  for (const [what, lines, found] of cases) {
+    writeFileSync(path, lines.map(line => `${line}\n`).join(''))
+    const run = await runCli(['traces', path, '--out', out, '--no-figures', '--skip-bad'])
+    t.equal(run.code, 3, what)
+    t.match(run.stderr, `dump no sample left: ${found}`, what)
+  }
+})

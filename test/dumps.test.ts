@@ -1028,6 +1028,44 @@ const BAD: readonly BadDump[] = [
     left: [4, /wrong position/]
   },
   {
+    what: 'a value that is an integer which no double holds',
+    bytes: Buffer.from(`${JSON.stringify(ROW)}\n{"values":[1, 9007199254740993],"returns":[1,1],"response_mask":[1,1]}\n`),
+    message:
+      'jsonl integer out of range: 9007199254740993, expected an integer that a double holds, as each below 2^53 is (bad, trace 1, values, index 1, byte 69, line 2)',
+    left: [2, /integer out of range/]
+  },
+  {
+    what: 'a uid that is an integer which no double holds',
+    bytes: Buffer.from(`${JSON.stringify(ROW)}\n{"uid":-12345678901234567890,"values":[1,2],"returns":[1,1],"response_mask":[1,1]}\n`),
+    message: /^jsonl integer out of range: -12345678901234567890, expected .* \(bad, trace 1, uid, byte 62, line 2\)$/,
+    left: [2, /integer out of range/]
+  },
+  ...(
+    [
+      ['half a surrogate pair', '"\\ud800"', 'wrong encoding: half a surrogate pair, expected text', ', byte 62'],
+      ['other bytes than UTF-8', '"\xff\xfe"', 'wrong encoding: bytes that are not UTF-8, expected text', ', byte 62'],
+      ['NaN', 'NaN', 'wrong uid: NaN, expected text or an integer', ''],
+      ['an infinity', '-Infinity', 'wrong uid: -Infinity, expected text or an integer', ''],
+      ['an object', '{"id":"a"}', 'wrong uid: an object, expected one value', ''],
+      ['a list', '["a"]', 'wrong uid: a list with a string in it, expected one value', '']
+    ] as const
+  ).map(([what, uid, message, at]) => ({
+    what: `a uid of ${what}`,
+    bytes: Buffer.from(`${JSON.stringify(ROW)}\n{"uid":${uid},"values":[1,2],"returns":[1,1],"response_mask":[1,1]}\n`, 'latin1'),
+    message: `jsonl ${message} (bad, trace 1, uid${at}, line 2)`,
+    left: [2, new RegExp(message)]
+  })),
+  {
+    what: 'a mask of one number a row in Parquet',
+    bytes: parquetFile([{ ...ROW, response_mask: 1 }], { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32' }),
+    message: 'parquet wrong response_mask: a column of INT32, expected a column of lists of numbers (bad, response_mask)'
+  },
+  {
+    what: 'values of text in Parquet',
+    bytes: parquetFile([{ ...ROW, values: '1,2' }], { values: 'STRING', returns: 'FLOAT', response_mask: 'INT32' }),
+    message: 'parquet wrong values: a column of BYTE_ARRAY, expected a column of lists of numbers (bad, values)'
+  },
+  {
     what: 'a null list in Parquet',
     bytes: parquetFile([ROW, { ...ROW, returns: null }], { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32' }),
     message: 'parquet missing array: nothing, expected a list of numbers, as in the first row (bad, trace 1, returns)',
@@ -1081,6 +1119,25 @@ t.test('an array that is null in every line is not there, which is said', async 
     'values is null wherever it stands: taken as not there'
   ])
   t.equal(items.length, 2)
+})
+
+t.test('large integers that a double holds are taken as they are written', async t => {
+  const line = '{"uid":12345678901234567168,"values":[9007199254740994,1e20, 1e400],"returns":[9007199254740992,1,1]}\n'
+  const [{ fields, arrays }] = (await readAll([write('large.jsonl', Buffer.from(line))])).items as Sample[]
+  t.equal(fields.uid, '12345678901234567168')
+  t.same(Array.from(arrays.values ?? []), [9007199254740994, 1e20, Infinity])
+})
+
+t.test('a uid in Parquet that is no text', async t => {
+  const rows = [
+    { ...ROW, uid: 'ab' },
+    { ...ROW, uid: 'qqzz' }
+  ]
+  const bytes = Buffer.from(parquetFile(rows, { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32', uid: 'STRING' }))
+  for (let at = bytes.indexOf('qqzz'); at >= 0; at = bytes.indexOf('qqzz')) bytes.writeUInt16BE(0xfffe, at)
+  const fault = await faultOf(readAll([write('uid.parquet', bytes)]))
+  t.equal(fault.message, 'parquet wrong uid: bytes that are not UTF-8, expected one value (uid.parquet, trace 1, uid)')
+  t.match(lengthsOf(await readAll(['uid.parquet'], { skipBad: true })), [2, /wrong uid/])
 })
 
 t.test('a text that looks like a name is none', async t => {
@@ -1222,6 +1279,27 @@ t.test('files of two formats are no dump', async t => {
   const a = write('two/a', await npzFile(BATCH))
   const b = write('two/b', jsonLines([ROW]))
   t.equal((await faultOf(readAll([a, b]))).message, 'dump several formats: jsonl, expected npz, as the files before it (two/b)')
+})
+
+t.test('a row of zeros without a mask is left out as what it is', async t => {
+  const zeros = { values: array('float32', [2, 2], [1, 2, 0, 0]), returns: array('float32', [2, 2], [1, 1, 0, 0]) }
+  t.same(lengthsOf(await readAll([write('zeros.npz', await npzFile(zeros))])), [2, 'every array of the row is 0: padding'])
+  const masked = { ...zeros, response_mask: array('int64', [2, 2], [1, 1, 0, 0]) }
+  t.same(lengthsOf(await readAll([write('masked.npz', await npzFile(masked))])), [2, NO_MASK])
+})
+
+t.test('masks of the files of a series', async t => {
+  const { response_mask: mask, ...unmasked } = BATCH
+  const rest = unmasked as TestArrays
+  const none = write('masks/step_1.npz', await npzFile(rest))
+  const a = write('masks/step_2.npz', await npzFile(BATCH))
+  const b = write('masks/step_3.npz', await npzFile({ ...rest, loss_mask: mask, response_lengths: array('int64', [2], [2, 2]) }))
+  const expected =
+    'dump missing mask: no mask, expected one as in masks/step_2.npz, which has response_mask, or none in any file (masks/step_1.npz)'
+  for (const skipBad of [false, true]) t.equal((await faultOf(readAll([none, a, b], { skipBad }))).message, expected)
+  const { facts } = (await readAll([a, b])).dump
+  t.equal(facts.mask, 'response_mask, loss_mask')
+  t.equal(facts.end, 'columns behind it that are 0 in every array, response_lengths')
 })
 
 t.test('a damaged member is found when its last row was read', async t => {

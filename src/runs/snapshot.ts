@@ -28,7 +28,7 @@ import type { OutputSet } from '../render/outputs/output-set.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
-import type { SourceEnd } from './trace-source.js'
+import { noSampleLeft, type SourceEnd } from './trace-source.js'
 import { openTraceSource } from './trace-sources.js'
 import type { SnapshotWork, TokenTables } from './snapshot-work.js'
 
@@ -263,7 +263,12 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
     faults.push(atSnapshot(error, plan))
   }
   if (faults.length > 0) throw new Failures(faults)
-  return { results, ...source.end(), examples: collector.choose() }
+  const end = source.end()
+  if (end.dump !== null && results.length === 0) {
+    const { leftOut } = end.dump
+    throw atSnapshot(noSampleLeft(leftOut.length, leftOut[0]?.reason ?? null), plan)
+  }
+  return { results, ...end, examples: collector.choose() }
 }
 
 /** Adds the NPZ file to a fault of a trace that was read from it. */

@@ -1,7 +1,7 @@
 /** What every source of traces gives: a page, a folder of NPZ files, a trainer's dump. */
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask, TraceTaskBase } from '../compute/traces/trace-task.js'
-import type { Fault } from '../core/errors.js'
+import { Fault } from '../core/errors.js'
 import type { ReadDump } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
 import type { SnapshotHeader } from '../schema/traces.js'
@@ -37,3 +37,9 @@ export type TaskBase = Omit<TraceTaskBase, 'index' | 'room'>
 
 /** The header of a snapshot without a page. */
 export const NO_PAGE: SourceEnd['header'] = { snapshotTime: null, alignment: null, synthetic: false }
+
+/** @param first why the first of the rows was left out; null: there is none */
+export function noSampleLeft(rows: number, first: string | null): Fault {
+  const found = first === null ? 'no row' : `${rows === 1 ? '1 row' : `${rows} rows`} left out, the first for: ${first}`
+  return new Fault({ format: 'dump', problem: 'no sample left', found, expected: 'at least one with a retained token' })
+}

@@ -6,6 +6,9 @@ import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { writeSamples } from '../render/outputs/samples.js'
 import type { HashedFile } from '../schema/study.js'
+import { Fault } from '../core/errors.js'
+import type { Sample } from '../schema/samples.js'
+import { noSampleLeft } from './trace-source.js'
 import { originOf } from './context.js'
 import type { SnapshotRun } from './snapshot.js'
 import { inTransaction, throwIfInterrupted } from './transaction.js'
@@ -23,17 +26,29 @@ export async function analyseWithoutCritic(run: SnapshotRun, dump: Dump): Promis
     return await inTransaction(run.out, run, async set => {
       const { success_threshold: successThreshold } = settings.traces
       const records: SampleRecord[] = []
-      let leftOut = 0
+      const reasons: string[] = []
       for await (const item of dump.samples(['advantages'])) {
         throwIfInterrupted(signal)
-        if (isLeftOut(item)) leftOut++
-        else records.push(sampleRecord(item, successThreshold))
+        const record = isLeftOut(item) ? item.reason : recordOf(item, run)
+        if (typeof record === 'string') reasons.push(record)
+        else records.push(record)
       }
-      const statistics = sampleStatistics(records, { facts: dump.facts, leftOut, successThreshold })
+      if (records.length === 0) throw noSampleLeft(reasons.length, reasons[0] ?? null).at({ file: run.plan.folder })
+      const statistics = sampleStatistics(records, { facts: dump.facts, leftOut: reasons.length, successThreshold })
       await writeSamples(set, records, statistics, originOf(settings.synthetic, null))
       return { statistics, inputs: dump.inputs }
     })
   } finally {
     await dump.close()
+  }
+}
+
+/** The record of a sample; text: why it is left out. */
+function recordOf(sample: Sample, { settings: { traces, dump } }: SnapshotRun): SampleRecord | string {
+  try {
+    return sampleRecord(sample, traces.success_threshold)
+  } catch (error) {
+    if (dump?.skipBad !== true || !(error instanceof Fault)) throw error
+    return new Fault({ ...error.details, place: {} }).message
   }
 }

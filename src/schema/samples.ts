@@ -57,7 +57,7 @@ export interface LeftOut {
   /** canonical position that it would have had; positions of the samples after it do not move up */
   readonly index: number
   readonly place: Place
-  /** `no token with mask 1` is counted; any other reason is a fault that `--skip-bad` passed over */
+  /** `no token with mask 1` and `every array of the row is 0: padding` are counted; any other reason is a fault that `--skip-bad` passed over */
   readonly reason: string
 }
 

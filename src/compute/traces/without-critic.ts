@@ -1,6 +1,7 @@
 /**
  * What a dump without values tells: lengths, turns, outcomes and advantages. One record a sample, reduced in canonical order.
  */
+import { EXIT, Fault, type Place } from '../../core/errors.js'
 import { decideOutcome } from '../../ingest/traces/outcome.js'
 import type { SampleStatisticsDocument } from '../../schema/outputs/sample-statistics.js'
 import type { Content } from '../../schema/outputs/document.js'
@@ -32,6 +33,7 @@ export interface SampleRecord {
   readonly advantages: Moments | null
 }
 
+/** @throws Fault where an advantage of a retained token is not finite */
 export function sampleRecord({ index, fields, place, mask, arrays }: Sample, successThreshold: number): SampleRecord {
   let tokens = 0
   let turns = 0
@@ -50,16 +52,21 @@ export function sampleRecord({ index, fields, place, mask, arrays }: Sample, suc
     responseTokens: mask.length,
     tokens,
     turns,
-    advantages: advantages === undefined ? null : momentsOf(advantages, mask)
+    advantages: advantages === undefined ? null : momentsOf(advantages, mask, place)
   }
 }
 
 /** Welford's recurrence, which does not cancel. */
-function momentsOf(numbers: SampleNumbers, mask: Uint8Array): Moments {
+function momentsOf(numbers: SampleNumbers, mask: Uint8Array, place: Place): Moments {
   let [n, mean, squares, least, most, zero] = [0, 0, 0, Infinity, -Infinity, 0]
   for (let t = 0; t < mask.length; t++) {
     if (mask[t] === 0) continue
     const x = numbers[t]
+    if (!Number.isFinite(x)) {
+      const at = { ...place, array: 'advantages', index: t }
+      const expected = 'a finite number'
+      throw new Fault({ format: 'trace', problem: 'not finite', found: String(x), expected, place: at, exitCode: EXIT.checkFailed })
+    }
     n++
     const before = x - mean
     mean += before / n

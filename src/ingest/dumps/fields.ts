@@ -58,6 +58,12 @@ export function flagField(context: RowContext, what: string, field: FieldOfRow |
   throw wrong(context, what, field, 'true, false, 1 or 0')
 }
 
-export function textField(field: FieldOfRow | null): string | null {
-  return field === null || field.value === null ? null : String(field.value)
+/** Text, or a number as its digits. NaN and Infinity are no names, and half a surrogate pair is in no file. */
+export function textField(context: RowContext, what: string, field: FieldOfRow | null): string | null {
+  if (field === null || field.value === null) return null
+  const { value } = field
+  if (typeof value === 'number' && !Number.isFinite(value)) throw wrong(context, what, field, 'text or an integer')
+  const text = String(value)
+  if (!text.isWellFormed()) throw rowFault(context, `wrong ${what}`, 'half a surrogate pair', 'text or an integer', { array: field.name })
+  return text
 }

@@ -2,7 +2,7 @@
  * JSON Lines with one object a sample. All rows tell which names there are. A file is recognised by a first line that is an
  * object with a list of numbers in it, so that other JSON is none.
  */
-import { printable, type Place } from '../../core/errors.js'
+import type { Place } from '../../core/errors.js'
 import { KernelText } from '../json/kernel-text.js'
 import { Kernel } from '../../kernel/kernel.js'
 import type { SampleKeyName } from '../../schema/sample-keys.js'
@@ -10,7 +10,7 @@ import { linesOf } from './json-line-reader.js'
 import { isDecisiveName, namesOfLines, type JsonNames } from './json-names.js'
 import { JsonRecordReader } from './json-record.js'
 import type { DumpFormat, PlacedRow, RawRow } from './part.js'
-import { isFieldValue, rowOfRecord, type FoundNames, type RecordValue } from './records.js'
+import { isFieldValue, noteOfNull, rowOfRecord, type FoundNames, type RecordValue } from './records.js'
 import { rowPart } from './row-part.js'
 
 /** Bytes of a first line in which a list of numbers is looked for. */
@@ -32,7 +32,7 @@ export const JSON_LINES_DUMP: DumpFormat = {
   async open({ name: file, source }, keys) {
     const reader = readerOfThread()
     const seen = await namesOfLines(source, file, keys, reader)
-    const { names, found, fields, nulls } = seen
+    const { names, found, fields, nulls, doubtful } = seen
     const step = seen.first.get(namesOfRow(seen.first, seen).get('step') ?? '')
     const part = rowPart(
       {
@@ -44,7 +44,7 @@ export const JSON_LINES_DUMP: DumpFormat = {
         rows: null,
         width: () => 'float64',
         async *read(wanted, needed): AsyncGenerator<PlacedRow, void, void> {
-          const all = new Set([...wanted, ...[...fields.values()].flat()])
+          const all = new Set([...wanted, ...[...fields.values()].flat(), ...doubtful])
           let index = 0
           for await (const line of linesOf(source, file)) {
             const at: Place = { ...line.place, trace: index++ }
@@ -61,10 +61,6 @@ export const JSON_LINES_DUMP: DumpFormat = {
     )
     return { ...part, notes: [...nulls.filter(name => isDecisiveName(name, keys)).map(noteOfNull), ...part.notes] }
   }
-}
-
-function noteOfNull(name: string): string {
-  return `${printable(name)} is null wherever it stands: taken as not there`
 }
 
 /** Each field under the first of its names that has a value in this row: a row need not have the name that others have. */

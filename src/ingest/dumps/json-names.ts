@@ -24,6 +24,8 @@ export interface JsonNames {
   /** names whose value is null wherever it stands */
   readonly nulls: readonly string[]
   readonly values: ReadonlyMap<string, FirstValue>
+  /** names in rows that cannot be parsed; they are read, so that each of these rows has its fault */
+  readonly doubtful: ReadonlySet<string>
   /** what the first row has */
   readonly first: ReadonlyMap<string, RecordValue>
 }
@@ -42,6 +44,7 @@ export async function namesOfLines(source: ByteSource, file: string, keys: Sampl
   const nulls = new Set<string>()
   let first: ReadonlyMap<string, RecordValue> | null = null
   let fault: Fault | null = null
+  const doubtful = new Set<string>()
   for await (const line of linesOf(source, file)) {
     const isFirst = first === null
     const wanted = isFirst ? open : namesIn(line, open, longest)
@@ -50,6 +53,7 @@ export async function namesOfLines(source: ByteSource, file: string, keys: Sampl
     if (record instanceof Fault) {
       // What is wrong with a row is told when the rows are read.
       fault ??= record
+      for (const name of isFirst ? namesIn(line, open, longest) : wanted) doubtful.add(name)
       first ??= new Map()
       continue
     }
@@ -66,7 +70,7 @@ export async function namesOfLines(source: ByteSource, file: string, keys: Sampl
   if (fault !== null && values.size === 0) throw fault
   if (first === null)
     throw new Fault({ format: 'jsonl', problem: 'empty', found: 'no line', expected: 'one object a line', place: { file } })
-  return { names: [...names], ...chosen(keys, values), nulls: [...nulls].filter(name => !values.has(name)), values, first }
+  return { names: [...names], ...chosen(keys, values), nulls: [...nulls].filter(name => !values.has(name)), values, first, doubtful }
 }
 
 function recordOf(reader: JsonRecordReader, line: JsonLine, wanted: ReadonlySet<string>, isFirst: boolean): JsonRecord | Fault {

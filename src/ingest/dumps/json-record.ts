@@ -2,8 +2,9 @@
  * Reads one object of JSON Lines: lists of numbers to typed arrays, scalars as they are. Every byte is checked against JSON's
  * grammar. NaN and Infinity are numbers, as Python writes them. Values of other names are skipped.
  */
-import { Fault, type Place } from '../../core/errors.js'
-import { duplicateKey } from '../json/faults.js'
+import { isUtf8 } from 'node:buffer'
+import { Fault, printable, type Place } from '../../core/errors.js'
+import { duplicateKey, halfPair } from '../json/faults.js'
 import type { KernelText } from '../json/kernel-text.js'
 import { DoubleColumn, scanNumberArray } from '../json/number-array.js'
 import { scanColon, scanScalar, SkipScratch, skipValue, stringEnd } from '../json/skip.js'
@@ -79,7 +80,9 @@ export class JsonRecordReader {
       const first = bytes[text.skipSpace(at + 1)]
       if (isNumberStart(first) || first === Ascii.CloseBracket) {
         const end = scanNumberArray(text, at + 1, this.#column, name)
-        values.set(name, this.#column.view().slice())
+        const numbers = this.#column.view().slice()
+        if (numbers.some(x => Math.abs(x) >= FIRST_INEXACT)) this.#refuseInexact(at + 1, end - 1, name)
+        values.set(name, numbers)
         return end
       }
       const end = skipValue(text, at, 1, this.#scratch)
@@ -93,11 +96,53 @@ export class JsonRecordReader {
       return skipValue(text, at, 1, this.#scratch)
     }
     const end = scanScalar(text, at, this.#scratch)
-    if (isNumberStart(byte)) values.set(name, this.#scratch.number[0])
-    else values.set(name, JSON.parse(bytes.toString('utf8', at, end)) as string | boolean | null)
+    if (isNumberStart(byte)) {
+      const [x] = this.#scratch.number
+      values.set(name, Math.abs(x) >= FIRST_INEXACT ? this.#exactInteger(x, at, end, { array: name }) : x)
+    } else
+      values.set(name, byte === Ascii.Quote ? this.#string(at, end, name) : (JSON.parse(bytes.toString('utf8', at, end)) as boolean | null))
     return end
   }
+
+  /** A text as it is written: a replacement character in its place would be another text. */
+  #string(start: number, end: number, array: string): string {
+    const { bytes } = this.#text
+    const place = this.#text.place(start, { array })
+    if (!isUtf8(bytes.subarray(start, end))) {
+      throw new Fault({ format: 'json', problem: 'wrong encoding', found: 'bytes that are not UTF-8', expected: 'text', place })
+    }
+    const text = decodeString(bytes.subarray(start + 1, end - 1))
+    if (!text.isWellFormed()) throw halfPair(place)
+    return text
+  }
+
+  /** Looks at each number of a list as it is written. */
+  #refuseInexact(start: number, end: number, array: string): void {
+    const written = this.#text.bytes.toString('latin1', start, end).split(',')
+    let at = start
+    for (const [index, word] of written.entries()) {
+      const text = word.trim()
+      const from = at + word.indexOf(text)
+      this.#exactInteger(Number(text), from, from + text.length, { array, index })
+      at += word.length + 1
+    }
+  }
+
+  /** An integer as it is written: a bigint where it is 2^53 or more. @throws Fault where no double is that integer */
+  #exactInteger(x: number, start: number, end: number, element: Place): number | bigint {
+    const written = this.#text.bytes.toString('latin1', start, end)
+    if (Math.abs(x) < FIRST_INEXACT || !INTEGER.test(written)) return x
+    const integer = BigInt(written)
+    if (Number.isFinite(x) && BigInt(x) === integer) return integer
+    const expected = 'an integer that a double holds, as each below 2^53 is'
+    const place = this.#text.place(start, element)
+    throw new Fault({ format: 'json', problem: 'integer out of range', found: printable(written), expected, place })
+  }
 }
+
+/** From here on there are integers that no double holds. */
+const FIRST_INEXACT = 2 ** 53
+const INTEGER = /^-?\d+$/
 
 function isNumberStart(byte: number): boolean {
   return isDigit(byte) || byte === Ascii.Minus || byte === UPPER_N || byte === Ascii.UpperI

@@ -3,6 +3,8 @@ import type { TensorNumbers } from '../tensors/tensor.js'
 
 /** Reason of a row that is left out: it is counted, and no fault. */
 export const NO_TRAINED_TOKEN = 'no token with mask 1'
+/** The same for a row without a mask. */
+export const ONLY_PADDING = 'every array of the row is 0: padding'
 
 /**
  * Reads a mask of 0 and 1 into bytes.

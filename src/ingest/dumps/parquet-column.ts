@@ -2,6 +2,7 @@
  * A column of a Parquet file row by row: numbers of a list, or one value. Levels follow Dremel: a repetition level of 0 starts a
  * row, and a definition level below the highest is a null or an empty list.
  */
+import { isUtf8 } from 'node:buffer'
 import type { ByteSource } from '../../core/byte-source.js'
 import { Fault } from '../../core/errors.js'
 import { integersAsFloat64, widenFloat16 } from '../npz/npy.js'
@@ -9,7 +10,10 @@ import { describeColumn, type Footer } from '../parquet/footer.js'
 import { columnPages, type Page } from '../parquet/pages.js'
 import type { Leaf } from '../parquet/schema.js'
 import type { TensorNumbers } from '../tensors/tensor.js'
-import { isNumbers, type RecordValue } from './records.js'
+import { isNumbers, OtherValue, type RecordValue } from './records.js'
+
+/** Bytes with replacement characters for what cannot be read would be another text. */
+const NO_TEXT = new OtherValue('bytes that are not UTF-8')
 
 /** Whether a column has a list of numbers in each row, or one value; null: neither. */
 export function kindOfLeaf({ element, repetition }: Leaf): 'list' | 'field' | null {
@@ -55,7 +59,7 @@ class LeafRows implements ColumnRows {
   /** definition level of a list with an element, null or not */
   readonly #filled: number
   #page: Page | null = null
-  #numbers: TensorNumbers | readonly string[] = []
+  #numbers: TensorNumbers | readonly (string | OtherValue)[] = []
   /** next level and next value of the page */
   #level = 0
   #value = 0
@@ -141,10 +145,10 @@ class LeafRows implements ColumnRows {
     return filled
   }
 
-  #valuesOf({ values, indexes }: Page): TensorNumbers | readonly string[] {
+  #valuesOf({ values, indexes }: Page): TensorNumbers | readonly (string | OtherValue)[] {
     const { type } = this.#leaf.element
     if (type === 'BYTE_ARRAY') {
-      const texts = (values as readonly Uint8Array[]).map(bytes => Buffer.from(bytes).toString('utf8'))
+      const texts = (values as readonly Uint8Array[]).map(bytes => (isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : NO_TEXT))
       return indexes === null ? texts : Array.from(indexes, i => texts[i])
     }
     const numbers = this.#numbersOf(values)

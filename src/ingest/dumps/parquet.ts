@@ -9,7 +9,8 @@ import { readFooter, type Footer } from '../parquet/footer.js'
 import { PARQUET_MAGIC } from './magic.js'
 import type { DumpFormat, PlacedRow } from './part.js'
 import { columnRows, kindOfLeaf, nameOfLeaf, type ColumnRows } from './parquet-column.js'
-import { findNames, rowOfRecord, type RecordValue } from './records.js'
+import { DECISIVE, findNames, noteOfNull, rowOfRecord, type FoundNames, type RecordValue } from './records.js'
+import type { SampleKeys } from '../../schema/sample-keys.js'
 import { rowPart } from './row-part.js'
 import type { Leaf } from '../parquet/schema.js'
 
@@ -32,9 +33,10 @@ export const PARQUET_DUMP: DumpFormat = {
       return leaf !== undefined && kindOfLeaf(leaf) === kind
     })
     for (const name of found.values()) if (ambiguous.has(name)) throw ambiguousColumn(name, file)
+    const nulls = refuseOtherTypes(footer, keys, found, file)
     const column = (name: string): ColumnRows => columnRows(source, footer, leafOf(leaves, name), file)
     const step = footer.rows > 0 && found.has('step') ? await column(found.get('step') ?? '').next() : null
-    return rowPart(
+    const part = rowPart(
       {
         format: 'parquet',
         file,
@@ -60,7 +62,38 @@ export const PARQUET_DUMP: DumpFormat = {
       },
       keys
     )
+    return { ...part, notes: [...nulls.map(noteOfNull), ...part.notes] }
   }
+}
+
+/**
+ * A column of another type under the name of a decisive array is no missing column.
+ * @returns names of columns whose type is null
+ */
+function refuseOtherTypes({ schema }: Footer, keys: SampleKeys, found: FoundNames, file: string): readonly string[] {
+  const nulls: string[] = []
+  for (const key of DECISIVE) {
+    if (found.has(key)) continue
+    const leaf = schema.leaves.find(({ path: [name] }) => keys[key].includes(name))
+    if (leaf === undefined) continue
+    const [array] = leaf.path
+    if (leaf.path.length === 1 && NULL_TYPES.includes(leaf.element.logical_type?.type ?? '')) {
+      nulls.push(array)
+      continue
+    }
+    const place = { file, array }
+    throw new Fault({ format: 'parquet', problem: `wrong ${key}`, found: wordsOf(leaf), expected: 'a column of lists of numbers', place })
+  }
+  return nulls
+}
+
+/** Names that a column of nulls alone has had in the format. */
+const NULL_TYPES: readonly string[] = ['NULL', 'UNKNOWN']
+
+function wordsOf({ element, path, repetition }: Leaf): string {
+  if (repetition > 1) return 'a column of lists of lists'
+  if (repetition === 1) return `a column of lists of ${element.type}`
+  return path.length > 1 ? 'a column of structs' : `a column of ${element.type}`
 }
 
 async function readChecked(source: ByteSource, file: string): Promise<Footer> {

@@ -189,6 +189,11 @@ export function nearNotes(found: FoundNames, keys: SampleKeys, names: readonly s
   })
 }
 
+/** What the user should know of a decisive array that is null in every row. */
+export function noteOfNull(name: string): string {
+  return `${printable(name)} is null wherever it stands: taken as not there`
+}
+
 /** How the end of a response is found, in words. */
 export function endWords(found: FoundNames, padded: boolean): string {
   const name = found.get('attention_mask') ?? found.get('response_length') ?? found.get('total_length')

@@ -13,7 +13,7 @@
 import type { LeftOut, Sample, SampleArray, SampleNumbers } from '../../schema/samples.js'
 import type { TensorNumbers } from '../tensors/tensor.js'
 import { flagField, integerField, outcomeField, rowFault, scoreField, textField, type RowContext } from './fields.js'
-import { endOfNonZero, NO_TRAINED_TOKEN, readMask } from './mask.js'
+import { endOfNonZero, NO_TRAINED_TOKEN, ONLY_PADDING, readMask } from './mask.js'
 import type { EndRules, NamedNumbers, RawRow, Wanted } from './part.js'
 import { expand } from './positions.js'
 
@@ -56,12 +56,12 @@ interface RowTask extends RowContext {
 export function sampleOf(row: RawRow, task: RowTask): Sample | LeftOut {
   const { index, place, wanted, findings } = task
   const { start, end, mask } = responseOf(row, task)
-  if (!mask.includes(1)) return { index, place, reason: NO_TRAINED_TOKEN }
+  if (!mask.includes(1)) return { index, place, reason: row.mask === null ? ONLY_PADDING : NO_TRAINED_TOKEN }
   const fields = {
     step: integerField(task, 'step', row.step) ?? task.step,
     outcome: outcomeField(task, row.outcome),
     score: scoreField(task, row.score) ?? summedScore(row, start, end, task, findings),
-    uid: textField(row.uid),
+    uid: textField(task, 'uid', row.uid),
     truncated: flagField(task, 'truncated', row.truncated),
     rank: row.rank
   }

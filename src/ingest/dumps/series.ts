@@ -1,5 +1,5 @@
 /** Dumps of one file or of several: rollouts in the order of their steps, the ranks of each merged. */
-import { Fault } from '../../core/errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { HashedFile } from '../../schema/study.js'
 import { SAMPLE_ARRAYS, type DumpFacts, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
 import type { Dump, DumpOptions } from './contract.js'
@@ -39,6 +39,7 @@ export class Series implements Dump {
     this.#options = options
     const files = this.#files()
     for (const key of OF_EVERY_FILE) requireInAll(files, key)
+    requireSameMask(files)
     this.rows = rollouts.reduce<number | null>((sum, rollout) => add(sum, rowsOf(rollout)), 0)
     this.arrays = commonArrays(files)
     this.hasTokenIds = files.every(file => file.hasTokenIds)
@@ -46,14 +47,19 @@ export class Series implements Dump {
 
   get facts(): DumpFacts {
     const files = this.#files()
-    const [first] = files
-    const kinds = [...new Set(files.map(({ kind }) => kind))]
+    const joined = (words: readonly string[]): string => [...new Set(words)].join(', ')
     const notes = [...files.flatMap(file => file.notes), ...this.#seriesNotes(files), ...this.#findings.notes()]
     const { passedOver = 0 } = this.#options
     if (passedOver > 0) {
       notes.push(passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`)
     }
-    return { kind: kinds.join(', '), mask: first.mask, end: first.end, notes: [...new Set(notes)] }
+    const masks = files.flatMap(({ mask }) => mask ?? [])
+    return {
+      kind: joined(files.map(({ kind }) => kind)),
+      mask: masks.length === 0 ? null : joined(masks),
+      end: joined(files.map(({ end }) => end)),
+      notes: [...new Set(notes)]
+    }
   }
 
   #seriesNotes(files: readonly FilePlan[]): string[] {
@@ -159,6 +165,20 @@ export class Series implements Dump {
 
 function emptyDump(file: string): Fault {
   return new Fault({ format: 'dump', problem: 'empty', found: '0 rows', expected: 'at least one', place: { file } })
+}
+
+/** @throws Fault where some files have a mask and some have none: in these every token would count */
+function requireSameMask(files: readonly FilePlan[]): void {
+  const masked = files.find(({ mask }) => mask !== null)
+  const unmasked = files.find(({ mask }) => mask === null)
+  if (masked === undefined || unmasked === undefined) return
+  throw new Fault({
+    format: 'dump',
+    problem: 'missing mask',
+    found: 'no mask',
+    expected: `one as in ${printable(masked.name)}, which has ${printable(masked.mask ?? '')}, or none in any file`,
+    place: { file: unmasked.name }
+  })
 }
 
 /** The hashes of files, one file after another. Never rejects, for it is awaited last. */
