@@ -7,7 +7,7 @@
  */
 import type { Place } from '../../core/errors.js'
 import type { SampleArray } from '../../schema/samples.js'
-import type { SampleKeys } from '../../schema/sample-keys.js'
+import { SAMPLE_KEY_NAMES, type SampleKeys } from '../../schema/sample-keys.js'
 import { isTensor, Opaque, type Tensor, type TensorNumbers } from '../tensors/tensor.js'
 import type { TorchValue } from '../torch/torch.js'
 import { rowFault, type RowContext } from './fields.js'
@@ -56,7 +56,7 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     kind: rollout.kind,
     mask: named.get('response_mask') ?? null,
     end: endWords(named, false),
-    notes: [...nearNotes(named, keys, names), ...(named === found ? [] : [UNKNOWN_ORDER])],
+    notes: [...nearNotes(named, keys, names), ...unreadNotes(rollout, named, keys, place), ...(named === found ? [] : [UNKNOWN_ORDER])],
     rules: { padded: false, exact: true },
     step: integerAt(top, keys.step),
     rank: integerAt(top, ['rank']),
@@ -69,6 +69,17 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
       for (let index = 0; index < rows; index++) yield await samples.row(index, wanted)
     }
   }
+}
+
+/** Fields that are missing because their value in the first sample is of a class that is not read. */
+function unreadNotes(rollout: StoredRollout, found: FoundNames, keys: SampleKeys, place: Place): string[] {
+  return SAMPLE_KEY_NAMES.flatMap(key => {
+    if (found.has(key) || rollout.rows === 0) return []
+    return keys[key].flatMap(name => {
+      const value = rollout.get(0, name)
+      return value instanceof Opaque ? [`not read: ${value.fault({ ...place, array: name }).message}`] : []
+    })
+  })
 }
 
 const UNKNOWN_ORDER = 'raw_reward is a list over the whole rollout, and the samples do not say their places in it: it is not used'
