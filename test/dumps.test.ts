@@ -731,6 +731,30 @@ t.test('a first line without values', async t => {
   t.same([...(await readAll([write('none.jsonl', jsonLines([row, row]))])).dump.arrays.keys()], ['returns'], 'no line has them')
 })
 
+t.test('notes on padding and on what is nearly there', async t => {
+  const wide = (row: readonly number[]): number[] => [...row, ...new Array<number>(1500).fill(0)]
+  const shape = [2, 1503]
+  const data = [...wide([1, 2, 3]), ...wide([1, 0, 0])]
+  const arrays = { values: array('float32', shape, data), returns: array('float32', shape, data) }
+  const notesOf = async (more: TestArrays): Promise<readonly string[]> =>
+    (await readAll([write('notes.npz', await npzFile({ ...arrays, ...more }))])).dump.facts.notes
+  t.same(await notesOf({}), ['up to 1,502 trailing columns that are 0 in every array, in 2 rows, taken for padding'])
+  t.same(await notesOf({ response_mask: array('int64', shape, [...wide([1, 1, 1]), ...wide([1, 0, 0])]) }), [], 'the mask ends there too')
+  t.same(
+    await notesOf({ response_mask: array('int64', shape, [...wide([1, 1, 0]), ...wide([1, 0, 0])]) }),
+    ['1,500 trailing columns that are 0 in every array, in 1 row, taken for padding'],
+    'behind the mask there are values'
+  )
+  t.same(await notesOf({ response_length: array('int64', [2], [3, 1]) }), [])
+  const sample = { values: lists(2, 1), returns: lists(2, 1), loss_mask: null }
+  t.same((await readAll([write('none.pt', torchFile({ samples: [sample] }))])).dump.facts.notes, [
+    'no response_mask; loss_mask is None in the first sample'
+  ])
+  t.same((await readAll([write('null.jsonl', jsonLines([{ ...ROW, response_mask: null }]))])).dump.facts.notes, [
+    'no response_mask; response_mask is null in the first sample'
+  ])
+})
+
 interface BadDump {
   readonly what: string
   readonly bytes: Uint8Array | Promise<Uint8Array>

@@ -39,6 +39,7 @@ export const JSON_LINES_DUMP: DumpFormat = {
         file,
         names,
         found,
+        nothing: name => (values.get(name) === null ? 'null' : null),
         step: typeof step === 'number' && Number.isSafeInteger(step) && step >= 0 ? step : null,
         rows: null,
         width: () => 'float64',

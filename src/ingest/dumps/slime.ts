@@ -56,7 +56,11 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     kind: rollout.kind,
     mask: named.get('response_mask') ?? null,
     end: endWords(named, false),
-    notes: [...nearNotes(named, keys, names), ...unreadNotes(rollout, named, keys, place), ...(named === found ? [] : [UNKNOWN_ORDER])],
+    notes: [
+      ...nearNotes(named, keys, names, name => (rows > 0 && rollout.get(0, name) === null ? 'None' : null)),
+      ...unreadNotes(rollout, named, keys, place),
+      ...(named === found ? [] : [UNKNOWN_ORDER])
+    ],
     rules: { padded: false, exact: true },
     step: integerAt(top, keys.step),
     rank: integerAt(top, ['rank']),
