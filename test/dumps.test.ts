@@ -630,6 +630,46 @@ t.test('what nobody asked for refuses no file', async t => {
   )
 })
 
+/** What torch.save writes of values of numpy, in base64: two samples of tokens 1 and 2, or 3 and 4, with scores 1 and -1, uids p and q. */
+const OF_NUMPY: readonly (readonly [name: string, pickle: string, withoutUid: boolean])[] = [
+  [
+    'samples',
+    'gAJ9cQBYBwAAAHNhbXBsZXNxAV1xAih9cQMoWAYAAAB2YWx1ZXNxBGNudW1weS5fY29yZS5tdWx0aWFycmF5Cl9yZWNvbnN0cnVjdApxBWNudW1weQpuZGFycmF5CnEGSwCFcQdjX2NvZGVjcwplbmNvZGUKcQhYAQAAAGJxCVgGAAAAbGF0aW4xcQqGcQtScQyHcQ1ScQ4oSwFLAoVxD2NudW1weQpkdHlwZQpxEFgCAAAAZjRxEYmIh3ESUnETKEsDWAEAAAA8cRROTk5K/////0r/////SwB0cRViiWgIWAkAAAAAAMKAPwAAAEBxFmgKhnEXUnEYdHEZYlgHAAAAcmV0dXJuc3EaaAVoBksAhXEbaAyHcRxScR0oSwFLAoVxHmgTiWgIWAoAAAAAAMKAPwAAwoA/cR9oCoZxIFJxIXRxImJYCgAAAHJhd19yZXdhcmRxI2NudW1weS5fY29yZS5tdWx0aWFycmF5CnNjYWxhcgpxJGgQWAIAAABmOHEliYiHcSZScScoSwNoFE5OTkr/////Sv////9LAHRxKGJoCFgJAAAAAAAAAAAAw7A/cSloCoZxKlJxK4ZxLFJxLVgMAAAAcm9sbG91dF9zdGVwcS5oJGgQWAIAAABpOHEviYiHcTBScTEoSwNoFE5OTkr/////Sv////9LAHRxMmJoCFgIAAAABwAAAAAAAABxM2gKhnE0UnE1hnE2UnE3WAMAAAB1aWRxOGgkaBBYAgAAAFUxcTmJiIdxOlJxOyhLA2gUTk5OSwRLBEsIdHE8YmgIWAQAAABwAAAAcT1oCoZxPlJxP4ZxQFJxQXV9cUIoaARoBWgGSwCFcUNoDIdxRFJxRShLAUsChXFGaBOJaAhYCQAAAAAAwoA/AAAAQHFHaAqGcUhScUl0cUpiaBpoBWgGSwCFcUtoDIdxTFJxTShLAUsChXFOaBOJaAhYCgAAAAAAwoA/AADCgD9xT2gKhnFQUnFRdHFSYmgjaCRoJ2gIWAoAAAAAAAAAAADDsMK/cVNoCoZxVFJxVYZxVlJxV2guaCRoMWgIWAgAAAAHAAAAAAAAAHFYaAqGcVlScVqGcVtScVxoOGgkaBBYAgAAAFUxcV2JiIdxXlJxXyhLA2gUTk5OSwRLBEsIdHFgYmgIWAQAAABxAAAAcWFoCoZxYlJxY4ZxZFJxZXVlcy4=',
+    false
+  ],
+  [
+    'batch',
+    'gAJ9cQAoWAYAAAB2YWx1ZXNxAWNudW1weS5fY29yZS5tdWx0aWFycmF5Cl9yZWNvbnN0cnVjdApxAmNudW1weQpuZGFycmF5CnEDSwCFcQRjX2NvZGVjcwplbmNvZGUKcQVYAQAAAGJxBlgGAAAAbGF0aW4xcQeGcQhScQmHcQpScQsoSwFLAksChnEMY251bXB5CmR0eXBlCnENWAIAAABmNHEOiYiHcQ9ScRAoSwNYAQAAADxxEU5OTkr/////Sv////9LAHRxEmKJaAVYEgAAAAAAwoA/AAAAQAAAQEAAAMKAQHETaAeGcRRScRV0cRZiWAcAAAByZXR1cm5zcRdoAmgDSwCFcRhoCYdxGVJxGihLAUsCSwKGcRtoEIloBVgUAAAAAADCgD8AAMKAPwAAwoA/AADCgD9xHGgHhnEdUnEedHEfYlgDAAAAdWlkcSBoAmgDSwCFcSFoCYdxIlJxIyhLAUsChXEkaA1YAgAAAE84cSWJiIdxJlJxJyhLA1gBAAAAfHEoTk5OSv////9K/////0s/dHEpYoldcSooWAEAAABwcStYAQAAAHFxLGV0cS1iWAUAAABzY29yZXEuXXEvKGNudW1weS5fY29yZS5tdWx0aWFycmF5CnNjYWxhcgpxMGgNWAIAAABmOHExiYiHcTJScTMoSwNoEU5OTkr/////Sv////9LAHRxNGJoBVgJAAAAAAAAAAAAw7A/cTVoB4ZxNlJxN4ZxOFJxOWgwaDNoBVgKAAAAAAAAAAAAw7DCv3E6aAeGcTtScTyGcT1ScT5ldS4=',
+    false
+  ],
+  [
+    'classes',
+    'gAJ9cQBYBwAAAHNhbXBsZXNxAV1xAih9cQMoWAYAAAB2YWx1ZXNxBGNudW1weS5fY29yZS5tdWx0aWFycmF5Cl9yZWNvbnN0cnVjdApxBWNudW1weQpuZGFycmF5CnEGSwCFcQdjX2NvZGVjcwplbmNvZGUKcQhYAQAAAGJxCVgGAAAAbGF0aW4xcQqGcQtScQyHcQ1ScQ4oSwFLAoVxD2NudW1weQpkdHlwZQpxEFgCAAAAZjRxEYmIh3ESUnETKEsDWAEAAAA8cRROTk5K/////0r/////SwB0cRViiWgIWAkAAAAAAMKAPwAAAEBxFmgKhnEXUnEYdHEZYlgHAAAAcmV0dXJuc3EaaAVoBksAhXEbaAyHcRxScR0oSwFLAoVxHmgTiWgIWAoAAAAAAMKAPwAAwoA/cR9oCoZxIFJxIXRxImJYCgAAAHJhd19yZXdhcmRxI2NudW1weS5fY29yZS5tdWx0aWFycmF5CnNjYWxhcgpxJGgQWAIAAABmOHEliYiHcSZScScoSwNoFE5OTkr/////Sv////9LAHRxKGJoCFgJAAAAAAAAAAAAw7A/cSloCoZxKlJxK4ZxLFJxLVgMAAAAcm9sbG91dF9zdGVwcS5oJGgQWAIAAABpOHEviYiHcTBScTEoSwNoFE5OTkr/////Sv////9LAHRxMmJoCFgIAAAABwAAAAAAAABxM2gKhnE0UnE1hnE2UnE3WAMAAAB1aWRxOGN1dWlkClVVSUQKcTkpgXE6fXE7WAMAAABpbnRxPEsBc2J1fXE9KGgEaAVoBksAhXE+aAyHcT9ScUAoSwFLAoVxQWgTiWgIWAkAAAAAAMKAPwAAAEBxQmgKhnFDUnFEdHFFYmgaaAVoBksAhXFGaAyHcUdScUgoSwFLAoVxSWgTiWgIWAoAAAAAAMKAPwAAwoA/cUpoCoZxS1JxTHRxTWJoI2gkaCdoCFgKAAAAAAAAAAAAw7DCv3FOaAqGcU9ScVCGcVFScVJoLmgkaDFoCFgIAAAABwAAAAAAAABxU2gKhnFUUnFVhnFWUnFXaDhoOSmBcVh9cVloPEsCc2J1ZXMu',
+    true
+  ],
+  [
+    'batch of classes',
+    'gAJ9cQAoWAYAAAB2YWx1ZXNxAWNudW1weS5fY29yZS5tdWx0aWFycmF5Cl9yZWNvbnN0cnVjdApxAmNudW1weQpuZGFycmF5CnEDSwCFcQRjX2NvZGVjcwplbmNvZGUKcQVYAQAAAGJxBlgGAAAAbGF0aW4xcQeGcQhScQmHcQpScQsoSwFLAksChnEMY251bXB5CmR0eXBlCnENWAIAAABmNHEOiYiHcQ9ScRAoSwNYAQAAADxxEU5OTkr/////Sv////9LAHRxEmKJaAVYEgAAAAAAwoA/AAAAQAAAQEAAAMKAQHETaAeGcRRScRV0cRZiWAcAAAByZXR1cm5zcRdoAmgDSwCFcRhoCYdxGVJxGihLAUsCSwKGcRtoEIloBVgUAAAAAADCgD8AAMKAPwAAwoA/AADCgD9xHGgHhnEdUnEedHEfYlgDAAAAdWlkcSBoAmgDSwCFcSFoCYdxIlJxIyhLAUsChXEkaA1YAgAAAE84cSWJiIdxJlJxJyhLA1gBAAAAfHEoTk5OSv////9K/////0s/dHEpYoldcSooY3V1aWQKVVVJRApxKymBcSx9cS1YAwAAAGludHEuSwFzYmgrKYFxL31xMGguSwJzYmV0cTFiWAUAAABzY29yZXEyXXEzKEc/8AAAAAAAAEe/8AAAAAAAAGV1Lg==',
+    true
+  ]
+]
+
+t.test('values of numpy in a .pt file', async t => {
+  for (const [name, code, withoutUid] of OF_NUMPY) {
+    const { items, dump } = await readAll([write('numpy.pt', torchArchive(Buffer.from(code, 'base64')))])
+    t.same(
+      (items as Sample[]).map(({ arrays, fields: { score, uid } }) => [Array.from(arrays.values ?? []), score, uid]),
+      [
+        [[1, 2], 1, withoutUid ? null : 'p'],
+        [name.startsWith('batch') ? [3, 4] : [1, 2], -1, withoutUid ? null : 'q']
+      ],
+      name
+    )
+    const why = dump.facts.notes.filter(note => note.startsWith('not read: torch global refused: uuid.UUID, '))
+    t.equal(why.length, withoutUid ? 1 : 0, dump.facts.notes.join())
+  }
+})
+
 t.test('raw_reward is of the whole rollout', async t => {
   const raw = { raw_reward: [10, 11, 12, 13] }
   const scores = async (bytes: Uint8Array): Promise<(number | null)[]> =>
@@ -797,6 +837,30 @@ t.test('a first line without values', async t => {
   t.equal((await faultOf(readAll([file]))).message, `${message} (first.jsonl, trace 0, values, line 1)`)
   t.match(lengthsOf(await readAll([file], { skipBad: true })), [message, 2])
   t.same([...(await readAll([write('none.jsonl', jsonLines([row, row]))])).dump.arrays.keys()], ['returns'], 'no line has them')
+})
+
+t.test('notes on padding and on what is nearly there', async t => {
+  const wide = (row: readonly number[]): number[] => [...row, ...new Array<number>(1500).fill(0)]
+  const shape = [2, 1503]
+  const data = [...wide([1, 2, 3]), ...wide([1, 0, 0])]
+  const arrays = { values: array('float32', shape, data), returns: array('float32', shape, data) }
+  const notesOf = async (more: TestArrays): Promise<readonly string[]> =>
+    (await readAll([write('notes.npz', await npzFile({ ...arrays, ...more }))])).dump.facts.notes
+  t.same(await notesOf({}), ['up to 1,502 trailing columns that are 0 in every array, in 2 rows, taken for padding'])
+  t.same(await notesOf({ response_mask: array('int64', shape, [...wide([1, 1, 1]), ...wide([1, 0, 0])]) }), [], 'the mask ends there too')
+  t.same(
+    await notesOf({ response_mask: array('int64', shape, [...wide([1, 1, 0]), ...wide([1, 0, 0])]) }),
+    ['1,500 trailing columns that are 0 in every array, in 1 row, taken for padding'],
+    'behind the mask there are values'
+  )
+  t.same(await notesOf({ response_length: array('int64', [2], [3, 1]) }), [])
+  const sample = { values: lists(2, 1), returns: lists(2, 1), loss_mask: null }
+  t.same((await readAll([write('none.pt', torchFile({ samples: [sample] }))])).dump.facts.notes, [
+    'no response_mask; loss_mask is None in the first sample'
+  ])
+  t.same((await readAll([write('null.jsonl', jsonLines([{ ...ROW, response_mask: null }]))])).dump.facts.notes, [
+    'no response_mask; response_mask is null in the first sample'
+  ])
 })
 
 interface BadDump {

@@ -7,7 +7,7 @@ import { join as joinPath } from 'node:path'
 import t from 'tap'
 import { Fault } from '../src/core/errors.js'
 import { openStill } from '../src/core/still-file.js'
-import { isTensor, Opaque } from '../src/ingest/tensors/tensor.js'
+import { isTensor, Opaque, type Tensor } from '../src/ingest/tensors/tensor.js'
 import { readPickle } from '../src/ingest/torch/pickle.js'
 import { TorchNames } from '../src/ingest/torch/names.js'
 import { readZipDirectory } from '../src/ingest/zip/zip.js'
@@ -20,6 +20,7 @@ import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
 import {
   archive,
+  byte,
   call,
   dict,
   floats,
@@ -110,6 +111,58 @@ function leaves(value: TorchValue, path = ''): [string, TorchValue][] {
   if (Array.isArray(value)) return value.flatMap((item: TorchValue, i) => leaves(item, `${path}[${i}]`))
   return [[path, value]]
 }
+
+t.test('values of numpy', async t => {
+  const pickles = JSON.parse(readFileSync(joinPath(FOLDER, 'numpy.json'), 'utf8')) as Record<string, string>
+  const codeOf = (name: string): Buffer => Buffer.from(pickles[name], 'base64')
+  for (const name of ['protocol 2', 'protocol 3', 'protocol 5']) {
+    const tree = await read(archive(codeOf(name)))
+    const scalars = ['f8', 'f4', 'i8', 'u1', 'b', 'big', 's'].map(key => at(tree, key))
+    t.same(scalars, [0.1, Math.fround(0.1), -3, 200, true, 4611686018427387904n, 'é'], name)
+    t.same(await elements(at(tree, 'a')), [1.5, -2])
+    t.same(await elements(at(tree, 'again')), [1.5, -2], 'referred to before its state is known')
+    t.same(await elements(at(tree, 'be')), [1, -2])
+    t.same(await elements(at(tree, 'f')), [0, 1, 2, 3, 4, 5])
+    t.same((at(tree, 'f') as Tensor).shape, [2, 3])
+    // 0.1 as numpy rounds it to half precision
+    t.same(await elements(at(tree, 'h')), [0.0999755859375])
+    t.same(await elements(at(tree, 'e')), [])
+    t.same(at(tree, 'o'), ['x', null, 3])
+    t.same(at(tree, 'u'), ['ab', 'c'])
+  }
+  const refused = await read(archive(codeOf('refused')))
+  t.same(
+    ['d', 'c', 't'].map(key => (at(refused, key) as Opaque).name),
+    ['numpy.dtype(M8)', 'numpy.dtype(c16)', 'numpy.dtype(V8)']
+  )
+})
+
+t.test('what contradicts itself in values of numpy', async t => {
+  const dtype = (code: Code, order = '<'): Code =>
+    join(call(global('numpy', 'dtype'), code), tuple(int(3), text(order), raw('N'), raw('N')), raw('b'))
+  const bytes = (value: string): Code => call(global('_codecs', 'encode'), text(value), text('latin1'))
+  const scalar = (...args: readonly Code[]): Code => call(global('numpy.core.multiarray', 'scalar'), ...args)
+  const array = (...state: readonly Code[]): Code => join(call(global('numpy._core.multiarray', '_reconstruct')), tuple(...state), raw('b'))
+  const [f4, no] = [dtype(text('f4')), byte(0x89)]
+  const cases: readonly (readonly [what: Code, message: string])[] = [
+    [scalar(f4, bytes('abc')), 'numpy elements of 3 bytes, expected 4 as dtype and shape say'],
+    [scalar(f4, text('abcd')), 'numpy elements of a string, expected bytes'],
+    [scalar(text('f4'), bytes('abcd')), 'a string as dtype, expected a dtype of numpy'],
+    [scalar(f4, bytes('ab\u0100')), 'a text beyond Latin-1, expected bytes'],
+    [dtype(int(4)), 'a dtype of a number, expected of a text'],
+    [dtype(text('f4'), '?'), 'a dtype without a byte order, expected <, > or |'],
+    [array(int(1), tuple(int(2 ** 31), int(2 ** 31)), f4, no, bytes('abcd')), 'numpy elements of 4 bytes, expected'],
+    [array(int(1), tuple(text('x')), f4, no, bytes('abcd')), 'an array without a shape, expected a tuple of integers'],
+    [array(int(1), tuple(int(2)), dtype(text('O8'), '|'), no, list(int(1))), 'an array of 1 objects, expected 2 as its shape says'],
+    [scalar(dtype(text('U1')), bytes('\u00ff\u00ff\u00ff\u00ff')), 'a character of 4294967295, expected one of Unicode']
+  ]
+  for (const [code, message] of cases) {
+    const fault = await messageOf(read(archive(pickle(dict({ x: code })))))
+    t.equal(fault.slice(0, 24 + message.length), `torch malformed pickle: ${message}`)
+  }
+  const unbuilt = await read(archive(pickle(dict({ x: call(global('numpy._core.multiarray', '_reconstruct')) }))))
+  t.equal((at(unbuilt, 'x') as Opaque).name, 'numpy.ndarray', 'an array without its state')
+})
 
 t.test('files of public repositories', NO_CASES, async t => {
   const readings = readFileSync(joinPath(CASES, 'readings.jsonl'), 'utf8')

@@ -106,6 +106,11 @@ t.test('every message on a folder of NPZ files names the file', async t => {
       { returns: null },
       /^npz missing array: only .*, expected an array 'returns'; where it has another name: --key NAME=THEIRS, or keys of a study /
     ],
+    [
+      'misnamed',
+      { returns: null, returns_: Float64Array.of(0, 0) },
+      /^npz missing array: .*, expected an array 'returns' \(is it returns_\?\); where/
+    ],
     ['dtype', { values: Int32Array.of(1, 2) }, /^npz wrong dtype: <i4, expected float32 or float64/],
     ['step', { step: encodeNpyFloat(1.5) }, /^npz wrong member: 1\.5, expected an integer/],
     ['outcome', { outcome: encodeNpyText('perhaps') }, /^npz wrong member: "perhaps", expected "success"/],

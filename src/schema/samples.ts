@@ -69,7 +69,7 @@ export interface DumpFacts {
   readonly mask: string | null
   /** how the end of a response was found: `attention_mask`, `lengths`, `response_lengths`, `zeros behind it`, `whole row` */
   readonly end: string
-  /** e.g. `31 trailing columns that are 0 in every array are padding` */
+  /** e.g. `up to 31 trailing columns that are 0 in every array, in 2 rows, taken for padding` */
   readonly notes: readonly string[]
 }
 

@@ -28,7 +28,7 @@ export function sourceOf(bytes: Uint8Array): CountedSource {
 /** A piece of a pickle. */
 export type Code = Buffer
 
-const byte = (value: number): Code => Buffer.from([value])
+export const byte = (value: number): Code => Buffer.from([value])
 const u32 = (value: number): Code => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)

@@ -40,6 +40,8 @@ export const JSON_LINES_DUMP: DumpFormat = {
         file,
         names,
         found,
+        // A name that is null in every row is told below.
+        nothing: () => null,
         step: typeof step === 'number' && Number.isSafeInteger(step) && step >= 0 ? step : null,
         rows: null,
         width: () => 'float64',

@@ -173,18 +173,28 @@ function nearName(key: SampleKeyName, keys: SampleKeys, names: readonly string[]
   return null
 }
 
-/** What the user should know of arrays that were not found although a name comes near. */
-export function nearNotes(found: FoundNames, keys: SampleKeys, names: readonly string[]): readonly string[] {
+/**
+ * What the user should know of arrays that were not found although a name comes near.
+ *
+ * @param nothing the word for what stands under a name where it is no value; null: a value
+ */
+export function nearNotes(
+  found: FoundNames,
+  keys: SampleKeys,
+  names: readonly string[],
+  nothing: (name: string) => string | null = () => null
+): readonly string[] {
   const taken = new Set(found.values())
   const free = names.filter(name => !taken.has(name))
   return (['values', 'returns', 'response_mask'] as const).flatMap(key => {
-    const near = found.has(key)
-      ? null
-      : nearName(
-          key,
-          keys,
-          free.filter(name => !keys[key].includes(name))
-        )
+    if (found.has(key)) return []
+    const none = keys[key].find(name => free.includes(name) && nothing(name) !== null)
+    if (none !== undefined) return [`no ${key}; ${printable(none)} is ${nothing(none)} in the first sample`]
+    const near = nearName(
+      key,
+      keys,
+      free.filter(name => !keys[key].includes(name))
+    )
     return near === null ? [] : [`no ${key}; is it ${printable(near)}? then --key ${key}=${printable(near)}`]
   })
 }

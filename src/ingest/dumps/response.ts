@@ -22,7 +22,7 @@ export const MAX_TOKENS = 2 ** 24
 
 /** What was found while rows were read, for the facts of the dump. */
 export class Findings {
-  /** rows, and columns in all, that were taken for padding because every array is 0 there */
+  /** rows, and most columns of one, that were taken for padding because every array is 0 there */
   zeroRows = 0
   zeroColumns = 0
   /** rows whose arrays hold the prompt too */
@@ -34,13 +34,18 @@ export class Findings {
     const notes: string[] = []
     const { zeroRows, zeroColumns, promptRows, summed } = this
     if (zeroRows > 0) {
-      const columns = zeroColumns === 1 ? '1 trailing column that is' : `${zeroColumns} trailing columns that are`
-      notes.push(`${columns} 0 in every array, in ${zeroRows === 1 ? '1 row' : `${zeroRows} rows`}, taken for padding`)
+      const columns = zeroColumns === 1 ? '1 trailing column that is' : `${grouped(zeroColumns)} trailing columns that are`
+      const most = zeroRows === 1 ? columns : `up to ${columns}`
+      notes.push(`${most} 0 in every array, in ${zeroRows === 1 ? '1 row' : `${grouped(zeroRows)} rows`}, taken for padding`)
     }
     if (promptRows > 0) notes.push('the arrays hold the prompt too: positions are counted from the first token of the response')
     if (summed !== null) notes.push(`the score is the sum of ${summed} over the response`)
     return notes
   }
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US')
 }
 
 interface RowTask extends RowContext {
@@ -153,9 +158,10 @@ function endOf(row: RawRow, trained: Uint8Array, attended: Uint8Array | null, st
   if (!task.rules.padded) return length
   const arrays = [...row.arrays.values()].map(({ data }) => data)
   const end = endOfNonZero(row.mask === null ? arrays : [...arrays, trained], length)
-  if (end < length) {
+  // Where the mask ends there too, nothing was guessed.
+  if (end < length && (row.mask === null || end > trained.lastIndexOf(1) + 1)) {
     task.findings.zeroRows++
-    task.findings.zeroColumns += length - end
+    task.findings.zeroColumns = Math.max(task.findings.zeroColumns, length - end)
   }
   return end
 }

@@ -10,6 +10,8 @@ interface RowFile {
   /** all names that the rows have */
   readonly names: readonly string[]
   readonly found: FoundNames
+  /** see `nearNotes` */
+  readonly nothing?: (name: string) => string | null
   readonly step: number | null
   readonly rows: number | null
   readonly width: (name: string) => 'float32' | 'float64'
@@ -26,7 +28,7 @@ export function rowPart(rows: RowFile, keys: SampleKeys): DumpPart {
     kind: 'one row a sample',
     mask: found.get('response_mask') ?? null,
     end: endWords(found, false),
-    notes: nearNotes(found, keys, names),
+    notes: nearNotes(found, keys, names, rows.nothing),
     rules: { padded: false, exact: false },
     step,
     rank: null,

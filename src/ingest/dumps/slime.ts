@@ -61,7 +61,11 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     kind: rollout.kind,
     mask: named.get('response_mask') ?? null,
     end: endWords(named, false),
-    notes: [...nearNotes(named, keys, names), ...(named === found ? [] : [UNKNOWN_ORDER])],
+    notes: [
+      ...nearNotes(named, keys, names, name => (rows > 0 && rollout.get(0, name) === null ? 'None' : null)),
+      ...unreadNotes(rollout, named, keys, place),
+      ...(named === found ? [] : [UNKNOWN_ORDER])
+    ],
     rules: { padded: false, exact: true },
     step: integerAt(top, keys.step),
     rank: integerAt(top, ['rank']),
@@ -87,6 +91,17 @@ function refuseUneven({ uneven, rows }: StoredRollout, keys: SampleKeys, place: 
       throw new Fault({ format: 'torch', problem: 'lengths differ', found, expected, place: { ...place, array: name } })
     }
   }
+}
+
+/** Fields that are missing because their value in the first sample is of a class that is not read. */
+function unreadNotes(rollout: StoredRollout, found: FoundNames, keys: SampleKeys, place: Place): string[] {
+  return SAMPLE_KEY_NAMES.flatMap(key => {
+    if (found.has(key) || rollout.rows === 0) return []
+    return keys[key].flatMap(name => {
+      const value = rollout.get(0, name)
+      return value instanceof Opaque ? [`not read: ${value.fault({ ...place, array: name }).message}`] : []
+    })
+  })
 }
 
 /** The names with another one for the score. */

@@ -121,6 +121,8 @@ function tableOf(tree: TorchMap, file: string): ArrayTable {
       else refused.set(name, fault)
     } else {
       const column = isList(value) ? value : [value]
+      const unread = column.find(item => item instanceof Opaque)
+      if (unread !== undefined) refused.set(name, unread.fault({ file, array: name }))
       if (column.every(isScalar)) entries.set(name, columnEntry(column.map(x => (typeof x === 'bigint' ? Number(x) : x))))
     }
   }

@@ -8,7 +8,8 @@ import { storedTensor } from '../tensors/stored-tensor.js'
 import { ITEM_SIZE } from '../tensors/dtypes.js'
 import { isTensor, Opaque, type TensorDtype } from '../tensors/tensor.js'
 import { torchFault } from './faults.js'
-import { pickleKind, setItem, type PickleDict, type PickleNames, type PickleValue } from './pickle-machine.js'
+import { latin1Bytes, numpyDtype, numpyFromBuffer, numpyReconstruct, numpyScalar } from './numpy.js'
+import { EncodedBytes, pickleKind, setItem, type PickleDict, type PickleNames, type PickleValue } from './pickle-machine.js'
 import { Storages, StorageValue, type StorageType } from './storages.js'
 
 const READ_VALUES = 'a plain value or a tensor'
@@ -81,8 +82,25 @@ const DTYPES: Readonly<Record<string, TensorDtype>> = {
   bool: 'BOOL'
 }
 
+/** Empty bytes in protocol 2. */
+function noBytes(name: string, args: readonly PickleValue[]): PickleValue {
+  return args.length === 0 ? new EncodedBytes(name, new Uint8Array(0)) : new Opaque('torch', name, READ_VALUES)
+}
+
+/** A function of numpy under the name of its module before version 2 and since. */
+function numpyOf(module: string, name: string, build: Build): Readonly<Record<string, Build>> {
+  return Object.fromEntries(['numpy.core', 'numpy._core'].map(part => [`${part}.${module} ${name}`, build]))
+}
+
 const BUILDS: Readonly<Record<string, Build>> = {
   'collections OrderedDict': orderedDict,
+  '_codecs encode': latin1Bytes,
+  '__builtin__ bytes': args => noBytes('__builtin__.bytes', args),
+  'builtins bytes': args => noBytes('builtins.bytes', args),
+  'numpy dtype': numpyDtype,
+  ...numpyOf('multiarray', 'scalar', numpyScalar),
+  ...numpyOf('multiarray', '_reconstruct', numpyReconstruct),
+  ...numpyOf('numeric', '_frombuffer', numpyFromBuffer),
   'torch._utils _rebuild_parameter': ([tensor = null], place) => {
     if (isTensor(tensor) || tensor instanceof Opaque) return tensor
     throw malformed(`a parameter of ${pickleKind(tensor)}`, 'of a tensor', place)

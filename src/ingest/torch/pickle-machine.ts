@@ -20,6 +20,25 @@ export interface PickleNames {
   persistent(id: PickleValue, offset: number): PickleValue
 }
 
+/** An object whose state follows with BUILD. Until then it is not read. */
+export abstract class Unbuilt extends Opaque {
+  /** entries of the memo that it stands in, which is before its state is known */
+  readonly entries: number[] = []
+
+  /** What it is with its state. */
+  abstract build(state: PickleValue, place: Place): PickleValue
+}
+
+/** Bytes as protocol 2 has them: a call with a text. numpy's elements are such; as a value of the tree they are not read. */
+export class EncodedBytes extends Opaque {
+  constructor(
+    name: string,
+    readonly bytes: Uint8Array<ArrayBuffer>
+  ) {
+    super('torch', name, 'a plain value or a tensor')
+  }
+}
+
 const EMPTY_TUPLE: readonly PickleValue[] = Object.freeze([])
 
 /** What an object takes in memory, about. */
@@ -30,6 +49,8 @@ const VALUE_BYTES = 32
 const ITEM_BYTES = 8
 /** A dict entry: key, value, and the tables of a Map. */
 const ENTRY_BYTES = 40
+/** A byte of a text of numpy, which has four for a character. */
+const TEXT_BYTES = 16
 const MAX_STACK = 2 ** 26
 /** Most entries of one Map. */
 const MAX_ENTRIES = 2 ** 23
@@ -155,6 +176,10 @@ export class PickleMachine {
   /** Stores the top of the stack in the memo. */
   put(index: number = this.#memo.length + this.#scattered.size): void {
     const value = this.top()
+    if (value instanceof Unbuilt) {
+      this.#spend(ITEM_BYTES)
+      value.entries.push(index)
+    }
     if (index === this.#memo.length) this.#memo.push(value)
     else if (index < this.#memo.length) this.#memo[index] = value
     else {
@@ -206,15 +231,45 @@ export class PickleMachine {
     if (!Array.isArray(args) || isList(args)) throw this.fault(`${pickleKind(args)} of arguments`, 'a tuple')
     // Arguments that are stored once may be those of many calls.
     this.#spend(DICT_BYTES + ITEM_BYTES * args.length)
-    for (const arg of args) if (Array.isArray(arg)) this.#spend(ENTRY_BYTES * arg.length)
+    this.#spendParts(args)
     this.push(this.#names.reduce(callee, args, this.opcodeAt))
   }
 
-  /** Drops attributes: of an object that is not read, or of an OrderedDict, whose items they are not. */
+  /** Gives an object its state. Attributes of an object that is not read, or of an OrderedDict, are dropped. */
   build(): void {
-    this.pop()
+    const state = this.pop()
     const target = this.top()
+    if (target instanceof Unbuilt) {
+      this.#replaceTop(target, this.#buildOf(target, state))
+      return
+    }
     if (!(target instanceof Opaque) && !(target instanceof Map)) throw this.fault(`attributes for ${pickleKind(target)}`, 'for an object')
+  }
+
+  /** What is made of values may hold each of them anew, and texts take more than the bytes that they are made of. */
+  #spendParts(parts: readonly PickleValue[]): void {
+    for (const part of parts) {
+      if (Array.isArray(part)) this.#spend(ENTRY_BYTES * part.length)
+      else if (typeof part === 'string') this.#spend(part.length)
+      else if (part instanceof Uint8Array) this.#spend(TEXT_BYTES * part.length)
+      else if (part instanceof EncodedBytes) this.#spend(TEXT_BYTES * part.bytes.length)
+    }
+  }
+
+  #buildOf(target: Unbuilt, state: PickleValue): PickleValue {
+    this.#spend(DICT_BYTES)
+    if (Array.isArray(state)) this.#spendParts(state)
+    return target.build(state, this.#here())
+  }
+
+  /** Puts an object with its state in the places of the one without. */
+  #replaceTop(target: Unbuilt, value: PickleValue): void {
+    this.#stack[this.#stack.length - 1] = value
+    for (const index of target.entries) {
+      if (index < this.#memo.length) {
+        if (this.#memo[index] === target) this.#memo[index] = value
+      } else if (this.#scattered.get(index) === target) this.#scattered.set(index, value)
+    }
   }
 
   fault(found: string, expected: string): Error {
