@@ -766,6 +766,10 @@ t.test('a list under a known name has one value a sample', async t => {
     const fault = await faultOf(readAll([write('uneven.pt', rankFile(0, [0, 1], { [name]: value }))]))
     t.equal(fault.message, `torch lengths differ: ${found}, expected 2, one for each sample (uneven.pt, ${name})`)
   }
+  t.equal(
+    (await faultOf(readAll([write('flat.pt', rankFile(0, [0, 1], { loss_masks: [1, 0] }))]))).message,
+    'torch wrong response_mask: one value a sample, expected a list of numbers a sample (flat.pt, loss_masks)'
+  )
   const others = { raw_reward: [1, 2, 3, 4], prompt: ['a'], dp_shards: [1, 2, 3] }
   t.equal((await readAll([write('uneven.pt', rankFile(0, [0, 1], others))])).items.length, 2, 'lists that nobody asks for, and raw_reward')
 })

@@ -51,6 +51,17 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     return kind === 'list' ? isNumberList(value) && !rollout.scalars.has(name) : isScalarValue(value) || isScore(name)
   })
   refuseUneven(rollout, keys, place)
+  for (const key of ['response_mask', 'attention_mask'] as const) {
+    const name = found.has(key) ? undefined : keys[key].find(other => rows > 0 && isNumber(rollout.get(0, other)))
+    if (name === undefined || !names.includes(name)) continue
+    throw new Fault({
+      format: 'torch',
+      problem: `wrong ${key}`,
+      found: 'one value a sample',
+      expected: 'a list of numbers a sample',
+      place: { ...place, array: name }
+    })
+  }
   checkFound(found, keys, names, 'torch', place)
   const scores = rewardsOf(rollout, found)
   const without = found.get('score') === 'raw_reward' && !names.includes('raw_reward') ? withoutScore(found, rollout, keys) : found
@@ -224,6 +235,10 @@ function withoutIds(found: FoundNames): FoundNames {
 function isNumberList(value: TorchValue | undefined): boolean {
   if (isTensor(value)) return value.shape.length === 1
   return Array.isArray(value) && value.every(x => typeof x === 'number' || typeof x === 'boolean')
+}
+
+function isNumber(value: TorchValue | undefined): boolean {
+  return typeof value === 'number' || typeof value === 'boolean'
 }
 
 function isScalarValue(value: TorchValue | undefined): value is number | string | boolean | bigint | null | Tensor {
