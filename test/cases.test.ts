@@ -55,6 +55,7 @@ const FILES = readdirSync(fixture(), { recursive: true, withFileTypes: true })
 
 /** Beside the tables, and no case of one: what made them, and what a test reads by name, an input of JSON Lines among them. */
 const NO_CASES = [
+  'diagnostics/final-reward-masked.jsonl',
   'diagnostics/make.py',
   'dumps/rows.expected.json',
   'dumps/rows.parquet',

@@ -863,7 +863,7 @@ t.test('notes on padding and on what is nearly there', async t => {
     'no response_mask; loss_mask is None in the first sample'
   ])
   t.same((await readAll([write('null.jsonl', jsonLines([{ ...ROW, response_mask: null }]))])).dump.facts.notes, [
-    'no response_mask; response_mask is null in the first sample'
+    'response_mask is null wherever it stands: taken as not there'
   ])
 })
 

@@ -1,5 +1,5 @@
 /** A dump without values: its lengths, turns, outcomes and advantages, in place of the analysis of a critic. */
-import { sampleRecord, sampleStatistics, type SampleRecord } from '../compute/traces/without-critic.js'
+import { lengthsOfSample, sampleStatistics, type SampleRecord } from '../compute/traces/without-critic.js'
 import type { Content } from '../schema/outputs/document.js'
 import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
 import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
@@ -46,7 +46,7 @@ export async function analyseWithoutCritic(run: SnapshotRun, dump: Dump): Promis
 /** The record of a sample; text: why it is left out. */
 function recordOf(sample: Sample, { settings: { traces, dump } }: SnapshotRun): SampleRecord | string {
   try {
-    return sampleRecord(sample, traces.success_threshold)
+    return lengthsOfSample(sample, traces.success_threshold)
   } catch (error) {
     if (dump?.skipBad !== true || !(error instanceof Fault)) throw error
     return new Fault({ ...error.details, place: {} }).message

@@ -34,7 +34,7 @@ export interface SampleRecord {
 }
 
 /** @throws Fault where an advantage of a retained token is not finite */
-export function sampleRecord({ index, fields, place, mask, arrays }: Sample, successThreshold: number): SampleRecord {
+export function lengthsOfSample({ index, fields, place, mask, arrays }: Sample, successThreshold: number): SampleRecord {
   let tokens = 0
   let turns = 0
   for (let t = 0; t < mask.length; t++) {

@@ -43,7 +43,7 @@ export function coefficientsFor(relation: Relation): RuleCoefficients {
   return { a: relation.a, b: relation.b, beta: relation.beta, shift, rewardShift }
 }
 
-interface Row {
+interface RuleRow {
   readonly record: EstimatorRecord
   readonly transition: Transition
   readonly y: number
@@ -56,14 +56,14 @@ interface Judged {
   readonly rule: Rule
   readonly form: number
   /** gaps that depart, of those with numbers */
-  readonly misses: readonly Row[]
+  readonly misses: readonly RuleRow[]
   readonly tested: number
 }
 
 /** A share of gaps may carry what no rule knows, such as a reward of one turn. */
 const FEW = 0.02
 
-function judge(rule: Rule, rows: readonly Row[], c: RuleCoefficients): Judged {
+function judge(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): Judged {
   const answers = rows.map(row => rule.continuation(row.transition, c))
   const forms = Math.max(1, ...answers.map(a => a?.length ?? 0))
   const judged = Array.from({ length: forms }, (_, form): Judged => {
@@ -75,7 +75,7 @@ function judge(rule: Rule, rows: readonly Row[], c: RuleCoefficients): Judged {
 }
 
 /** Share of masked tokens at which something else is stored than the rule stores; null: nothing is known of it. */
-function storedOtherwise(rule: Rule, rows: readonly Row[], c: RuleCoefficients): number | null {
+function storedOtherwise(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): number | null {
   let [known, other] = [0, 0]
   // stored values are not those that masked tokens used
   if (c.shift !== 0) return null
@@ -88,7 +88,7 @@ function storedOtherwise(rule: Rule, rows: readonly Row[], c: RuleCoefficients):
   return known === 0 ? null : other / known
 }
 
-function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): Row[] {
+function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): RuleRow[] {
   return records.flatMap(record =>
     (record.ends?.gaps ?? []).map(transition => ({
       record,
@@ -101,7 +101,7 @@ function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
 }
 
 /** Without a gap, observations behind the last turn say something: the last return is what follows, with the score or without. */
-function endRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): Row[] {
+function endRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): RuleRow[] {
   return records.flatMap(record => {
     const last = record.ends?.last
     if (last === null || last === undefined || last.masked === 0 || (record.score === null && !record.has.rewards)) return []
@@ -127,7 +127,7 @@ function departsSeldom(j: Judged): boolean {
 }
 
 /** Rules under which returns go over the gaps; all of them where there is none. */
-function fitting(judged: readonly Judged[], rows: readonly Row[], c: RuleCoefficients): Judged[] {
+function fitting(judged: readonly Judged[], rows: readonly RuleRow[], c: RuleCoefficients): Judged[] {
   if (rows.length === 0) return [...judged]
   const carried = judged.some(j => j.rule.name === 'carry' && j.tested > 0 && departsSeldom(j))
   const fits = fewest(
@@ -148,7 +148,7 @@ function fewest(rules: readonly { readonly j: Judged; readonly other: number }[]
 /** Of rules that fit, those that what is stored at masked tokens leaves. */
 function toldApart(
   fits: readonly Judged[],
-  rows: readonly Row[],
+  rows: readonly RuleRow[],
   records: readonly EstimatorRecord[],
   c: RuleCoefficients
 ): readonly Judged[] {
@@ -170,7 +170,7 @@ function toldApart(
 }
 
 /** No rule fits: the nearest one and where it is left first; neither where a rule could not be tested. */
-function nearestOf(judged: readonly Judged[], rows: readonly Row[], c: RuleCoefficients): Pick<FoundRule, 'nearest' | 'departure'> {
+function nearestOf(judged: readonly Judged[], rows: readonly RuleRow[], c: RuleCoefficients): Pick<FoundRule, 'nearest' | 'departure'> {
   if (judged.some(j => j.tested === 0)) return { nearest: null, departure: null }
   // masked tokens may agree with a rule where rewards of turns are not stated
   const likely = judged.filter(j => (storedOtherwise(j.rule, rows, c) ?? 1) <= FEW)

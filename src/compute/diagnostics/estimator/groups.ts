@@ -5,7 +5,7 @@
 import { applied, type Form, type AffineMap, normalOf, squares } from './form.js'
 import { packed, solveNormal } from './linear.js'
 
-export interface Member {
+export interface GroupMember {
   /** of the sample */
   readonly index: number
   readonly form: Form
@@ -43,7 +43,7 @@ export interface GroupFit {
     { readonly slope: number; readonly constant: number; readonly slopeError: number; readonly constantError: number }
   >
   readonly fits: readonly boolean[]
-  readonly members: readonly Member[]
+  readonly members: readonly GroupMember[]
   /** of each member */
   readonly relations: readonly AdvantageRelation[]
   /** root mean square over tolerance, of all members */
@@ -55,7 +55,7 @@ export interface GroupFit {
  * The constant is -(1 - gamma lambda) mean / sigma. Where lambda = 1 - 1 / (alpha L) it differs by sample: -(mean / sigma)
  * (1 - gamma + gamma / (alpha L)), so a group has one constant and one over L.
  */
-function mapOf(member: Member, known: Known, model: LambdaModel): AffineMap {
+function mapOf(member: GroupMember, known: Known, model: LambdaModel): AffineMap {
   const over = 1 / member.length
   const fixed = model === 'fixed'
   const row = (slope: number, constant: number, shared: number): number[] => [slope, constant, ...(fixed ? [] : [constant * over]), shared]
@@ -66,8 +66,8 @@ function mapOf(member: Member, known: Known, model: LambdaModel): AffineMap {
 }
 
 /** Members by group, in the order of their first ones. */
-export function grouped(members: readonly Member[]): Map<string, Member[]> {
-  const groups = new Map<string, Member[]>()
+export function grouped(members: readonly GroupMember[]): Map<string, GroupMember[]> {
+  const groups = new Map<string, GroupMember[]>()
   for (const member of members) {
     const of = groups.get(member.group)
     if (of === undefined) groups.set(member.group, [member])
@@ -84,7 +84,7 @@ function product(a: readonly number[], m: readonly number[], b: readonly number[
   return sum
 }
 
-export function fitGroups(members: readonly Member[], known: Known, model: LambdaModel): GroupFit {
+export function fitGroups(members: readonly GroupMember[], known: Known, model: LambdaModel): GroupFit {
   const own = model === 'fixed' ? 2 : 3
   const units = Array.from({ length: own }, (_, i) => Array.from({ length: own }, (_, j) => Number(i === j)))
   let [left, right] = [0, 0]

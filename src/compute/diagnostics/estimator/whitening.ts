@@ -4,7 +4,7 @@
  * which every sample's residual is rounding.
  */
 import type { Form } from './form.js'
-import { type AdvantageRelation, fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type Member } from './groups.js'
+import { type AdvantageRelation, fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type GroupMember } from './groups.js'
 import { isStated } from './coefficients.js'
 import type { EstimatorRecord } from './record.js'
 import { roundingOf, tolerance } from './relation.js'
@@ -48,7 +48,7 @@ const SPARE_ROWS = 4
 
 type FormOf = (record: EstimatorRecord) => Form | null
 
-function membersOf(records: readonly EstimatorRecord[], formOf: FormOf, groupOf: (r: EstimatorRecord) => string): Member[] {
+function membersOf(records: readonly EstimatorRecord[], formOf: FormOf, groupOf: (r: EstimatorRecord) => string): GroupMember[] {
   const advantages = roundingOf(records, 'advantages')
   const values = roundingOf(records, 'values')
   // advantages of one sample may all be 0
@@ -81,7 +81,7 @@ function fitsAll(fit: GroupFit): boolean {
 }
 
 /** A lambda that differs by sample has to leave clearly less than one that does not. */
-function bestModel(members: readonly Member[], known: Known): GroupFit {
+function bestModel(members: readonly GroupMember[], known: Known): GroupFit {
   const [fixed, adaptive] = MODELS.map(model => fitGroups(members, known, model))
   if (fitsAll(fixed)) return fitsAll(adaptive) && adaptive.excess < 0.6 * fixed.excess && fixed.excess > 0.1 ? adaptive : fixed
   return fitsAll(adaptive) ? adaptive : fixed
@@ -141,7 +141,7 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
   ).flat()
   const groups = grouped(members)
   for (const model of MODELS) {
-    const good: Member[] = []
+    const good: GroupMember[] = []
     let total = 0
     for (const of of groups.values()) {
       if (of.reduce((sum, m) => sum + m.form.n, 0) < 3 + SPARE_ROWS) continue

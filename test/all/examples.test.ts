@@ -5,13 +5,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { isLeftOut } from '../src/ingest/dumps/contract.js'
-import { openDump } from '../src/ingest/dumps/formats.js'
-import { sampleKeys } from '../src/schema/sample-keys.js'
-import type { Sample } from '../src/schema/samples.js'
-import { runPython, WITHOUT_NUMPY } from './support/python.js'
-import { root } from './support/paths.js'
-import { likeCheckout, runShell } from './support/shell.js'
+import { isLeftOut } from '../../src/ingest/dumps/contract.js'
+import { openDump } from '../../src/ingest/dumps/formats.js'
+import { sampleKeys } from '../../src/schema/sample-keys.js'
+import type { Sample } from '../../src/schema/samples.js'
+import { runPython, WITHOUT_NUMPY } from '../support/python.js'
+import { root } from '../support/paths.js'
+import { likeCheckout, runShell } from '../support/shell.js'
 
 const EXAMPLE = join(root, 'examples/dump_critic_traces.py')
 const SKIP = { skip: WITHOUT_NUMPY }

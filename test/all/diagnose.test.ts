@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { CRITIC_DIAGNOSTICS, type CriticDiagnosticsDocument } from '../src/schema/outputs/critic-diagnostics.js'
-import { runCli, type CliResult } from './support/cli.js'
-import { parseCsv } from './support/csv-parse.js'
-import { CLEAN, diagnosticDump, type DumpPlan } from './support/diagnostic-dumps.js'
-import { writeDump, writeLoggedHistory } from './support/diagnostic-files.js'
-import { hashes } from './support/run.js'
-import { fixture, root } from './support/paths.js'
+import { CRITIC_DIAGNOSTICS, type CriticDiagnosticsDocument } from '../../src/schema/outputs/critic-diagnostics.js'
+import { runCli, type CliResult } from '../support/cli.js'
+import { parseCsv } from '../support/csv-parse.js'
+import { CLEAN, diagnosticDump, type DumpPlan } from '../support/diagnostic-dumps.js'
+import { writeDump, writeLoggedHistory } from '../support/diagnostic-files.js'
+import { hashes } from '../support/run.js'
+import { fixture, root } from '../support/paths.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-diagnose-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))

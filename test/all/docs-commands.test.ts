@@ -5,9 +5,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { WITHOUT_NUMPY } from './support/python.js'
-import { root } from './support/paths.js'
-import { likeCheckout, runShell } from './support/shell.js'
+import { WITHOUT_NUMPY } from '../support/python.js'
+import { root } from '../support/paths.js'
+import { likeCheckout, runShell } from '../support/shell.js'
 
 interface Block {
   readonly language: string
