@@ -4,7 +4,8 @@
  *
  * Worker threads find their code beside this package's. The native canvas is loaded only where figures are asked for.
  */
-export { runBatch, batchExitCode, type BatchRun, type SnapshotResult } from './runs/batch.js'
+export { runBatch, batchExitCode, type BatchRun } from './runs/batch.js'
+export type { SnapshotResult } from './runs/batch-result.js'
 export type * from './compute/traces/contract.js'
 export type { CheckReport, Judge } from './compute/traces/expectations.js'
 export { openTracePool, type TracePool } from './compute/traces/pool.js'
@@ -20,7 +21,8 @@ export { asFloat64, readNpy, type NpyArray } from './ingest/npz/npy.js'
 export { openNpz, type Npz } from './ingest/npz/npz.js'
 export { NpzWriter } from './ingest/npz/write.js'
 export { loadStudy, type StudyFile } from './study/study.js'
-export { analyseSnapshot, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from './runs/snapshot.js'
+export { analyseSnapshot, type SnapshotOutcome, type SnapshotRun } from './runs/snapshot.js'
+export type { SnapshotSettings, TokenTables } from './runs/snapshot-work.js'
 export { renderFigure, warmCanvas } from './render/canvas/index.js'
 export { openFigurePool, type DrawnFigure, type FigurePool, type FigureTask } from './render/canvas/pool.js'
 export { FIGURE_FORMATS, type FigureFormat } from './render/figures/config.js'

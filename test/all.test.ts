@@ -329,7 +329,7 @@ t.test("the replica's snapshot, copied elsewhere without its study, still says t
     const statistics = name === 'whole' ? { verified: true, traces: 40 } : { verified: false, traces: 42 }
     t.match(JSON.parse(run.stdout), { synthetic: true, snapshots: [{ statistics: { synthetic: true, ...statistics } }] })
     const documents = tree(out).filter(path => path.endsWith('.json'))
-    t.equal(documents.length, 6)
+    t.equal(documents.length, 7)
     for (const path of documents) t.match(unprefixed(JSON.parse(readFileSync(join(out, path), 'utf8'))), { synthetic: true }, path)
   }
 })

@@ -5,6 +5,8 @@ import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Random } from '../src/replica/random.js'
 import { parseCommand } from '../src/cli/args.js'
+import { helpText } from '../src/cli/help.js'
+import { COMMAND_NAMES, CLI_COMMANDS, OPTIONS, optionsOf, type OptionName } from '../src/cli/options.js'
 import type { Fault } from '../src/core/errors.js'
 import { runCli } from './support/cli.js'
 import { unprefixed } from './support/csv-tables.js'
@@ -44,18 +46,66 @@ t.test('a command line becomes plain data', t => {
     name: 'N',
     json: true
   })
-  t.same(parseCommand(['all', '-h']), { command: 'help' })
+  t.match(parseCommand(['traces', 'a', '--key', 'values=v', '--key=response_mask=m=1', '--success-above=-0.5', '--marker', '</s>']), {
+    keys: { values: 'v', response_mask: 'm=1' },
+    successAbove: -0.5,
+    jumpAbove: null,
+    marker: '</s>',
+    skipBad: false,
+    against: null,
+    tokenizer: null
+  })
+  t.match(parseCommand(['traces', 'a', '--jump-above', '1e-3', '--skip-bad', '--against', 'b.pt', '--tokenizer', 't.json']), {
+    keys: {},
+    successAbove: null,
+    jumpAbove: 0.001,
+    marker: null,
+    skipBad: true,
+    against: 'b.pt',
+    tokenizer: 't.json'
+  })
+  t.same(parseCommand(['--help']), { command: 'help', topic: null })
+  t.same(parseCommand(['all', '-h']), { command: 'help', topic: 'all' })
+  t.same(parseCommand(['help', 'traces']), { command: 'help', topic: 'traces' })
+  t.same(parseCommand(['help', 'study', 'init']), { command: 'help', topic: 'study init' })
+  t.same(parseCommand(['study', 'init', '--help']), { command: 'help', topic: 'study init' })
+  t.match(parseCommand(['traces', 'a']), { tables: { arrow: true, parquet: false } })
+  t.match(parseCommand(['traces', 'a', '--parquet']), { tables: { arrow: true, parquet: true } })
+  t.match(parseCommand(['all', '--no-arrow']), { tables: { arrow: false, parquet: false } })
   t.end()
 })
 
 t.test('what is no command line says what one is', t => {
   const refused: ReadonlyArray<readonly [string[], RegExp]> = [
-    [[], /^usage no command: nothing, expected all, traces, verify, audit, study, manifest, fetch$/],
-    [['al'], /^usage unknown command: al, expected all, traces, verify, audit, study, manifest, fetch$/],
+    [[], /^usage no command: nothing, expected all, traces, diagnose, verify, audit, study, manifest, fetch$/],
+    [['al'], /^usage unknown command: al, expected all, traces, diagnose, verify, audit, study, manifest, fetch$/],
+    [['alll'], /^usage unknown command: alll, .*; did you mean all\?$/],
     [['__proto__'], /^usage unknown command: __proto__/],
     [['traces'], /^usage no path: traces without PATH/],
     [['all', 'x'], /^usage unexpected argument: x, expected no argument after all$/],
-    [['all', '--thread', '1'], /^usage wrong option: Unknown option '--thread'/],
+    [['help', 'trace'], /^usage unknown command: trace, expected .*; did you mean traces\?$/],
+    [['frobnicate', '--help'], /^usage unknown command: frobnicate, expected all, .*, fetch$/],
+    [['all', '--thread', '1'], /^usage unknown option: --thread, expected one that all --help lists; did you mean --threads\?$/],
+    [['traces', 'x', '--jump-abve', '1'], /^usage unknown option: --jump-abve, .*; did you mean --jump-above\?$/],
+    [['--sutdy', 's'], /^usage unknown option: --sutdy, expected one that help COMMAND lists; did you mean --study\?$/],
+    [['all', '-x'], /^usage unknown option: -x, expected one that all --help lists$/],
+    [
+      ['traces', 'x', '--success-above', '-x'],
+      /^usage wrong option: .* is ambiguous, expected --success-above=VALUE where the value begins with a dash$/
+    ],
+    [['traces', 'x', '--success-above', '0x10'], /^usage wrong --success-above: "0x10", expected a finite number$/],
+    [['traces', 'x', '--success-above', '1e999'], /wrong --success-above: "1e999"/],
+    [['traces', 'x', '--success-above', ''], /wrong --success-above: ""/],
+    [['traces', 'x', '--jump-above=-1'], /^usage wrong --jump-above: -1, expected a number of at least 0$/],
+    [['traces', 'x', '--marker', ''], /^usage wrong --marker: "", expected a text$/],
+    [['traces', 'x', '--against', ''], /^usage wrong --against: "", expected a file$/],
+    [['traces', 'x', '--key', 'values'], /^usage wrong --key: "values", expected NAME=THEIRS, such as values=critic_values$/],
+    [['traces', 'x', '--key', '=v'], /^usage wrong --key: "=v"/],
+    [['traces', 'x', '--key', 'values='], /^usage wrong --key: "values="/],
+    [['traces', 'x', '--key', 'vlaues=v'], /^usage unknown --key: vlaues, expected one of values, .*; did you mean values\?$/],
+    [['traces', 'x', '--key', '__proto__=v'], /^usage unknown --key: __proto__/],
+    [['traces', 'x', '--key', 'values=a', '--key', 'values=b'], /^usage contradiction: --key values twice, expected one of them$/],
+    [['all', '--key', 'values=v'], /^usage option not for all: --key/],
     [['all', '--threads'], /^usage wrong option: .*threads/],
     [['all', '--threads', '0'], /^usage wrong --threads: 0, expected an integer from 1 to 256$/],
     [['all', '--threads', '1e1'], /wrong --threads: 1e1/],
@@ -65,7 +115,7 @@ t.test('what is no command line says what one is', t => {
     [['all', '--formats', 'png', '--no-figures'], /contradiction/],
     [['all', '--quiet', '--verbose'], /contradiction/],
     [['all', '--out', ''], /wrong --out/],
-    [['all', '--format', 'text'], /^usage option not for all: --format/],
+    [['all', '--format', 'text'], /^usage option not for all: --format, .*; did you mean --formats\?$/],
     [['verify', '--out', 'x'], /^usage option not for verify: --out/],
     [['verify', '--format', 'md5'], /^usage wrong --format: md5, expected text or sha256sum$/],
     [['verify', '--format', 'sha256sum', '--json'], /contradiction/],
@@ -76,7 +126,7 @@ t.test('what is no command line says what one is', t => {
     [['study', 'init', 'a', 'b'], /^usage unexpected argument: b, expected no argument after the folder$/],
     [['study', 'init', 'a', '--out', ''], /^usage wrong --out: "", expected a file$/],
     [['study', 'init', 'a', '--name', ''], /^usage wrong --name: "", expected a text of 1 to 200 characters$/],
-    [['study', 'init', 'a', '--threads', '2'], /^usage option not for study: --threads/],
+    [['study', 'init', 'a', '--threads', '2'], /^usage option not for study init: --threads/],
     [['all', '--name', 'x'], /^usage option not for all: --name/]
   ]
   for (const [argv, message] of refused) {
@@ -100,7 +150,7 @@ t.test('help and version go to standard output, usage faults to standard error',
     'verify',
     'audit',
     'study init DIR',
-    '--threads N',
+    'help COMMAND',
     'exit codes',
     '130',
     'CRITIC_TRACES_CACHE',
@@ -108,14 +158,63 @@ t.test('help and version go to standard output, usage faults to standard error',
     '~/.cache/critic-traces'
   ])
     t.ok(help.stdout.includes(word), word)
+  const lines = help.stdout.trimEnd().split('\n')
+  t.ok(lines.length >= 20 && lines.length <= 30, `one screen: ${lines.length} lines`)
+  for (const topic of [
+    ['traces', '--help'],
+    ['help', 'traces']
+  ]) {
+    t.match(await runCli(topic), {
+      code: 0,
+      stderr: '',
+      stdout: /^critic-traces traces: .*\n\nusage: .* traces PATH… \[options\]\n[\s\S]*\nexample\n {2}node /
+    })
+  }
   t.match(await runCli(['--version']), { code: 0, stdout: /^critic-traces \d+\.\d+\.\d+\n$/, stderr: '' })
   const wrong = await runCli(['frobnicate'])
   t.match(wrong, { code: 2, stdout: '' })
   t.equal(
     wrong.stderr,
-    'critic-traces: usage unknown command: frobnicate, expected all, traces, verify, audit, study, manifest, fetch\n' +
-      'critic-traces: --help lists commands and options\n'
+    'critic-traces: usage unknown command: frobnicate, expected all, traces, diagnose, verify, audit, study, manifest, fetch\n' +
+      'critic-traces: --help lists the commands\n'
   )
+})
+
+t.test('the help of a command has its options, each once, and an example that the parser takes', async t => {
+  const wordsOf = (option: string): RegExp => new RegExp(`^ {2}(?:-\\w, )?--${option}(?: [^ ]+)? {2,}\\S`, 'm')
+  for (const command of COMMAND_NAMES) {
+    const text = helpText(command)
+    for (const option of Object.keys(OPTIONS) as OptionName[]) {
+      t.equal(wordsOf(option).test(text), optionsOf(command).includes(option), `${command}: --${option}`)
+    }
+    t.ok(
+      text.split('\n').every(line => line.length <= 100),
+      `${command}: no line is longer than 100 characters`
+    )
+    const example = /^ {2}node dist\/run\.js (.*)$/m.exec(text)?.[1] ?? ''
+    const argv = [...example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word)
+    t.equal(parseCommand(argv).command, command, example)
+  }
+  t.notMatch(helpText('verify'), /--threads|--key/)
+  t.match(helpText('study init'), /--out FILE/)
+  t.end()
+})
+
+t.test('the examples of the help work', async t => {
+  const dir = temp(t)
+  const random = new Random('examples')
+  for (const name of ['my-run', 'my-study/snap', 'my-exports/snap']) {
+    await writeSnapshot(
+      join(dir, name),
+      randomTraces(random, 1, () => 20)
+    )
+  }
+  writeFileSync(join(dir, 'my-study/study.json'), JSON.stringify({ schema_version: 1, name: 'n', critic_traces: { snapshot: 'snap' } }))
+  for (const command of ['manifest', 'verify', 'all', 'traces', 'study init'] as const) {
+    const argv = [...CLI_COMMANDS[command].example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word)
+    const run = await runCli(argv, { cwd: dir })
+    t.match(run, { code: 0 }, `${argv.join(' ')}: ${run.stderr}`)
+  }
 })
 
 t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
@@ -129,7 +228,14 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
   t.match(run, { code: 0 }, run.stderr)
   t.match(run.stdout, /6 traces, 495 tokens, trainer steps 10-12/)
   t.match(run.stdout, /values, returns and positions of all 6 traces equal their NPZ arrays exactly/)
-  t.same(readdirSync(join(dir, 'out')).sort(), ['critic-trace-snapshots.json', 'snap'])
+  t.same(readdirSync(join(dir, 'out')).sort(), [
+    'critic-trace-by-step.csv',
+    'critic-trace-by-step.csv-metadata.json',
+    'critic-trace-snapshots.json',
+    'figures',
+    'snap'
+  ])
+  t.same(readdirSync(join(dir, 'out/figures')), ['critic-traces-over-steps.svg'])
   t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'run.json', 'training_data'])
   t.same(readdirSync(join(dir, 'out/snap/figures')), ['08-critic-traces.svg'])
   t.same(readdirSync(join(dir, 'out/snap/training_data')).sort(), [
@@ -151,7 +257,7 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     )
   }
   const documents = tree(join(dir, 'out')).filter(path => path.endsWith('.json'))
-  t.equal(documents.length, 6)
+  t.equal(documents.length, 7)
   for (const path of documents) {
     const document = unprefixed(JSON.parse(readFileSync(join(dir, 'out', path), 'utf8')))
     const verified = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
@@ -186,7 +292,13 @@ t.test('a bad snapshot does not stop the rest, and says what is wrong in one lin
   t.equal(lines.length, 2, run.stderr)
   t.match(lines[0], /nothing-here/)
   t.match(lines[1], /^critic-traces: .*many\/b\/index\.html.*byte \d+/)
-  t.same(readdirSync(join(dir, 'out')).sort(), ['a', 'c', 'critic-trace-snapshots.json'])
+  t.same(readdirSync(join(dir, 'out')).sort(), [
+    'a',
+    'c',
+    'critic-trace-by-step.csv',
+    'critic-trace-by-step.csv-metadata.json',
+    'critic-trace-snapshots.json'
+  ])
   const index = JSON.parse(readFileSync(join(dir, 'out/critic-trace-snapshots.json'), 'utf8')) as { snapshots: object[] }
   t.match(index.snapshots, [
     { status: 'failed' },
@@ -205,7 +317,7 @@ t.test('a folder of NPZ files is analysed and marked unverified', async t => {
   rmSync(join(dir, 'snap/index.html'))
   const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures'], { cwd: dir })
   t.match(run, { code: 0 }, run.stderr)
-  t.match(run.stdout, /UNVERIFIED/)
+  t.match(run.stdout, /^one source for every trace, not compared$/m)
   const statistics = JSON.parse(readFileSync(join(dir, 'out/snap/training_data/critic-trace-statistics.json'), 'utf8')) as object
   t.match(statistics, {
     verified: false,
@@ -268,7 +380,13 @@ t.test('each snapshot of a batch says by itself that it is synthetic, and the in
   }
   const real = await runCli(['traces', 'many/real', '--out', 'out', '--no-figures', '--json', '-q'], { cwd: dir })
   t.match(JSON.parse(real.stdout), { synthetic: false })
-  t.match(read('out/critic-trace-snapshots.json'), { synthetic: false, snapshots: [{ synthetic: false }] })
+  t.match(read('out/critic-trace-snapshots.json'), {
+    synthetic: false,
+    snapshots: [
+      { name: 'torn', status: 'failed', kept: true, synthetic: null },
+      { name: 'real', synthetic: false }
+    ]
+  })
 })
 
 t.test('a study that does not say synthetic does not hide that its snapshot does', async t => {

@@ -165,7 +165,9 @@ t.test('integrity checks name array, index and both values', t => {
     }
   }
   t.throws(() => checkEqual('values', of(1, 0.5), npy(of(1, 0.5000000000000001)), file), {
-    message: 'trace NPZ value differs: 0.5000000000000001 in a.npz, expected 0.5 as embedded (values, index 1)',
+    message:
+      'trace NPZ value differs: 0.5000000000000001 in a.npz, expected 0.5 as embedded; equal as float32 (all 2): one of the two was rounded, ' +
+      'write both from the same array (values, index 1)',
     exitCode: 1
   })
   t.throws(() => checkEqual('returns', of(NaN), npy(of(NaN)), file), /NaN in a.npz/, 'NaN equals nothing')

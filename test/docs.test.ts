@@ -8,11 +8,14 @@ import { Fault } from '../src/core/errors.js'
 import { closed } from '../src/schema/outputs/kinds.js'
 import { JSON_OUTPUTS } from '../src/schema/outputs/index.js'
 import { docsFiles } from '../tools/docs/files.js'
+import { withSampleKeys } from '../tools/docs/sample-keys.js'
 import { documentedFields, withTables } from '../tools/docs/tables.js'
 import { runCli } from './support/cli.js'
 import { unprefixed } from './support/csv-tables.js'
 import { mutated, mutationsOf } from './support/document-mutations.js'
 import { tree } from './support/folders.js'
+import { CLEAN, diagnosticDump } from './support/diagnostic-dumps.js'
+import { writeDump } from './support/diagnostic-files.js'
 import { schemaProblems } from './support/json-schema.js'
 import { fixture, root } from './support/paths.js'
 import { Random } from './support/random.js'
@@ -22,7 +25,10 @@ import { runReplica } from './support/replica-run.js'
 const MUTATIONS = 200
 
 const out = mkdtempSync(join(tmpdir(), 'critic-traces-docs-'))
-t.teardown(() => rmSync(out, { recursive: true, force: true }))
+const dumpFolder = mkdtempSync(join(tmpdir(), 'critic-traces-docs-dumps-'))
+t.teardown(() => {
+  for (const folder of [out, dumpFolder]) rmSync(folder, { recursive: true, force: true })
+})
 
 t.test('the files in docs are those that npm run docs writes', t => {
   const files = docsFiles()
@@ -57,6 +63,16 @@ t.test('a table of fields has every field, each in a row of its own, and no othe
   t.end()
 })
 
+t.test('a table of names has every array and field that a dump may have, each in one row', t => {
+  const text = readFileSync(join(root, 'docs/formats.md'), 'utf8')
+  const uid = text.split('\n').find(line => line.startsWith('| `uid` |')) ?? ''
+  t.equal(withSampleKeys(text.replace(uid, '| `uid` | old |'), 'F'), text)
+  t.throws(() => withSampleKeys(text.replace(`${uid}\n`, ''), 'F'), { message: 'F: no row for uid' })
+  t.throws(() => withSampleKeys(text.replace(uid, `${uid}\n${uid}`), 'F'), { message: 'F: no name uid, or a second row of it' })
+  t.throws(() => withSampleKeys(text.replace(uid, '| `uids` |'), 'F'), { message: 'F: no name uids, or a second row of it' })
+  t.end()
+})
+
 /** The documents below a folder by the name of their schema. */
 function documentsIn(folder: string): (readonly [schema: string, path: string, document: unknown])[] {
   return tree(folder)
@@ -69,7 +85,13 @@ function documentsIn(folder: string): (readonly [schema: string, path: string, d
 
 t.test('every output follows its schema and its kind; each of 200 mutations of it is refused by both', async t => {
   const { out: replica } = await runReplica(t)
-  t.equal((await runCli(['traces', fixture('snapshot'), fixture('outputs'), '--out', out, '--no-figures', '--quiet'])).code, 3)
+  const rows = [1, 0].map(score => `${JSON.stringify({ step: 3, score, response_mask: [1, 0, 1], advantages: [0.5, 0, score - 0.25] })}\n`)
+  const dump = join(t.testdir({ 'no-values.jsonl': rows.join('') }), 'no-values.jsonl')
+  t.equal((await runCli(['traces', fixture('snapshot'), fixture('outputs'), dump, '--out', out, '--no-figures', '--quiet'])).code, 3)
+  const dumps = [1, 2].map(seed => join(dumpFolder, `dump-${seed}.jsonl`))
+  for (const [i, path] of dumps.entries()) writeDump(path, diagnosticDump({ ...CLEAN, seed: i + 1, steps: 2, fault: 'values-off-by-one' }))
+  const [first, second] = dumps
+  t.equal((await runCli(['diagnose', first, '--against', second, '--gamma', '0.99', '--out', out, '--no-figures', '--quiet'])).code, 0)
   const documents = [...documentsIn(replica), ...documentsIn(out)]
   for (const kind of JSON_OUTPUTS) {
     const { name, jsonSchema } = kind

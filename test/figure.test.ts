@@ -305,7 +305,7 @@ t.test('configuration', async t => {
   t.test('the list of figures builds it, or says that it has no data', async t => {
     t.same(
       FIGURES.map(figure => figure.name),
-      ['bars', 'curves', '08-critic-traces']
+      ['bars', 'curves', '08-critic-traces', 'critic-quality', 'boundary-jumps']
     )
     t.same(buildFigures({}), [])
     t.same(plannedFigures({ criticTraces: SMALL })[0].drawnFrom, [

@@ -419,9 +419,14 @@ t.test('odd input is counted and told, not dropped', async t => {
       }
     })
   })
-  const run = await all(place, '--no-figures')
+  const run = await all(place, '--no-figures', '--verbose')
   t.match(run, { code: 0 }, run.stderr)
   t.match(run.stdout, /500 rows/, 'looks sampled')
+  t.match(
+    run.stdout,
+    /^note: run ref: between its rows 998 steps are missing \(1, 2, 4, 5, 7, …\)$/m,
+    'and its holes are noted all the same'
+  )
   t.match(run.stdout, /Infinity 1/, 'not finite')
   const { selections } = JSON.parse(readFileSync(join(place.out, 'wandb/both.json'), 'utf8'))
   t.match(selections.target.sessions[0], { rows: 2, rows_before_creation: 1, rows_without_timestamp: 1 })

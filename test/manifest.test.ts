@@ -13,9 +13,13 @@ import { excludedNpz, findSnapshots, resolveBeside } from '../src/study/inventor
 import { mapLimited } from '../src/core/limited.js'
 import { hashFile } from '../src/core/still-file.js'
 import { snapshotNames } from '../src/core/file-names.js'
+import { openDump } from '../src/ingest/dumps/formats.js'
+import { sampleKeys } from '../src/schema/sample-keys.js'
 import { checkStudy } from '../src/study/study.js'
 import { caseOf, casesOf, type Case } from './support/cases.js'
+import { npzFile, parquetFile, torchFile } from './support/dump-files.js'
 import { faultsOf } from './support/run.js'
+import { zip } from './support/torch-files.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const POSIX_ONLY = { skip: process.platform === 'win32' ? 'needs POSIX file names and named pipes' : false }
@@ -464,10 +468,26 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
   })
   const at = (path: string): string => join(dir, path)
   t.same(await findSnapshots([at('one')]), [
-    { kind: 'html', folder: at('one'), html: at('one/index.html'), npzFiles: ['a.NPZ', 'b.npz'], source: 'one/index.html', name: 'one' }
+    {
+      kind: 'html',
+      folder: at('one'),
+      html: at('one/index.html'),
+      npzFiles: ['a.NPZ', 'b.npz'],
+      dumpFiles: [],
+      source: 'one/index.html',
+      name: 'one'
+    }
   ])
   t.same(await findSnapshots([at('bare')]), [
-    { kind: 'npz-folder', folder: at('bare'), html: null, npzFiles: ['step_10.npz', 'step_2.npz'], source: 'bare', name: 'bare' }
+    {
+      kind: 'npz-folder',
+      folder: at('bare'),
+      html: null,
+      npzFiles: ['step_10.npz', 'step_2.npz'],
+      dumpFiles: [],
+      source: 'bare',
+      name: 'bare'
+    }
   ])
   t.same(
     (await findSnapshots([at('many')])).map(p => [p.html, p.name]),
@@ -517,22 +537,26 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
   const at = (path: string): string => join(dir, path)
   execFileSync('mkfifo', [at('pipe.html')])
   await symlink('nowhere', at('dangling/index.html'))
-  const expected = 'expected an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
-  const cases: [string, string, string?][] = [
+  const expected = "expected an HTML page, a trainer's dump, a folder with index.html, dumps or NPZ files, or a folder of such folders"
+  const cases: [path: string, problem: string, place?: string, expected?: string][] = [
     ['nowhere', 'not found: ENOENT no such file or directory'],
     ['empty', 'not found: a folder without any'],
     ['folderpage', 'not found: a folder without any'],
-    ['file.txt', 'wrong kind of file: "file.txt"'],
-    ['a.npz', 'wrong kind of file: "a.npz"'],
+    ['file.txt', 'not recognised: "file.txt"'],
     ['pipe.html', 'wrong kind of file: a named pipe'],
-    ['both', 'stated twice: index.html and index.html.gz'],
-    ['unclear', 'unclear page: NPZ files beside trace.html, none named index.html'],
+    ['both', 'stated twice: index.html and index.html.gz', 'both', 'expected one of them, or the page itself as the path'],
+    [
+      'unclear',
+      'unclear page: NPZ files beside trace.html, none named index.html',
+      'unclear',
+      'expected the page itself as the path, or a page named index.html'
+    ],
     ['dangling', 'unreadable path: ENOENT no such file or directory', 'dangling/index.html'],
     ['file.txt/x.html', 'unreadable path: ENOTDIR not a directory']
   ]
-  for (const [path, problem, place = path] of cases) {
+  for (const [path, problem, place = path, wanted = expected] of cases) {
     const fault = await faultOf(findSnapshots([at('good'), at(path)]))
-    t.equal(fault.message, `snapshot ${problem}, ${expected} (${at(place)})`)
+    t.equal(fault.message, `snapshot ${problem}, ${wanted} (${at(place)})`)
     t.equal(fault.exitCode, 3)
     const faults: Fault[] = []
     const plans = await findSnapshots([at(path), at('good')], f => faults.push(f))
@@ -544,10 +568,58 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
     [at('mixed/good/index.html')]
   )
   t.equal(faults.length, 1)
+  // A named NPZ file is one trace.
+  t.same(
+    (await findSnapshots([at('a.npz')])).map(p => [p.kind, p.folder, p.npzFiles]),
+    [['npz-folder', dir, ['a.npz']]]
+  )
   // Each of the two, named, is a snapshot of its own.
   const two = await findSnapshots([at('both/index.html'), at('both/index.html.gz')])
   t.equal(two.length, 2)
   t.ok(two.every(p => /^both-[0-9a-f]{8}$/.test(p.name)) && two[0].name !== two[1].name)
+})
+
+t.test('findSnapshots: a damaged dump is never passed over', async t => {
+  const dump = await npzFile({
+    values: { dtype: 'float32', shape: [1, 2], data: [1, 2] },
+    returns: { dtype: 'float32', shape: [1, 2], data: [1, 2] }
+  })
+  const torch = torchFile({ samples: [{ values: { dtype: 'float32', shape: [2], data: [1, 2] } }] })
+  const parquet = parquetFile([{ values: [1, 2] }], { values: 'FLOAT' })
+  const half = (bytes: Uint8Array): Buffer => Buffer.from(bytes.subarray(0, bytes.length >> 1))
+  const damaged: readonly (readonly [name: string, bytes: Buffer, message: RegExp])[] = [
+    ['1.pt', half(torch), /^zip truncated: no end of central directory/],
+    ['1.pt', Buffer.alloc(0), /^torch truncated: 0 bytes/],
+    ['1.bin', half(torch), /^zip truncated/],
+    ['1.pth', Buffer.from('8002', 'hex'), /^torch not recognised: bytes 8002/],
+    ['1.pt', Buffer.from(zip([['a/b', Buffer.from('x')]])), /^torch not recognised: a ZIP archive without a pickle/],
+    ['1.npz', half(dump), /^zip truncated/],
+    ['1.npz', Buffer.alloc(0), /^npz truncated: 0 bytes/],
+    ['1.parquet', half(parquet), /^parquet /],
+    ['1', half(parquet), /^parquet /],
+    ['1', Buffer.from('\x40\0\0\0\0\0\0\0{"values":'), /^safetensors impossible header length: 64 bytes/],
+    ['1.safetensors', Buffer.from('abc'), /^safetensors not recognised/],
+    ['1.jsonl', Buffer.from('{"step": 1, "val'), /^jsonl malformed: a first line that is no JSON/],
+    ['1.jsonl', Buffer.alloc(0), /^jsonl truncated: 0 bytes/]
+  ]
+  for (const [name, bytes, message] of damaged) {
+    const dir = t.testdir({ '0.npz': Buffer.from(dump), [name]: bytes, 'README.txt': 'x', 'log.jsonl': '{"loss": 1}\n' })
+    const [plan] = await findSnapshots([dir])
+    t.same([plan.kind, plan.dumpFiles, plan.passedOver], ['dump', ['0.npz', name], 2], name)
+    const opened = openDump(plan.folder, plan.dumpFiles, { keys: sampleKeys(), skipBad: false })
+    t.match((await faultOf(opened)).message, message)
+    if (!name.endsWith('.npz')) {
+      t.match((await faultOf(findSnapshots([join(dir, name)]))).message, message, `${name}, given alone`)
+      const alone = t.testdir({ [name]: bytes })
+      t.match((await faultOf(findSnapshots([alone]))).message, message, `${name}, alone in a folder`)
+    }
+  }
+  const dir = t.testdir({ '0.npz': Buffer.from(dump), 'README.txt': 'x', '.hidden.pt': '' })
+  const [plan] = await findSnapshots([dir])
+  t.same([plan.dumpFiles, plan.passedOver], [['0.npz'], 1])
+  const read = await openDump(plan.folder, plan.dumpFiles, { keys: sampleKeys(), skipBad: false, passedOver: plan.passedOver })
+  t.ok(read.facts.notes.includes('1 other file in the folder is passed over'))
+  await read.close()
 })
 
 t.test('output names: unique without regard to case, in any order, safe everywhere', async t => {

@@ -211,6 +211,7 @@ t.test('a transaction: all files or none', async t => {
         if (!path.includes('critic-traces.arrow')) return real
         const full = nodeFs.open('/dev/full', 'w')
         return {
+          ...real,
           writev: async (chunks, position) => (await (await full).writev([...chunks], position)).bytesWritten,
           datasync: () => real.datasync(),
           sync: () => real.sync(),
@@ -221,7 +222,9 @@ t.test('a transaction: all files or none', async t => {
         }
       })
     })
-    const fault = await faultOf(ArrowTraceWriter.open(set))
+    const origin = { synthetic: false, manifest: null, generator: { name: 'n', version: '1' } }
+    const writer = await ArrowTraceWriter.open(set)
+    const fault = await faultOf(writer.finish({ ...origin, verified: false, snapshotTime: null }))
     t.match(fault.message, /^output unwritable: ENOSPC no space left on device, expected free space on the disk/)
     t.equal(fault.place.file, join(dir, 'training_data/critic-traces.arrow'))
     t.equal(fault.exitCode, 3)

@@ -19,10 +19,11 @@ import { hashes } from './support/run.js'
 const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'case-evidence': ['96afa0e73edb04bc'],
   'claims-audit': ['8e613b0159bc17fe'],
-  'critic-trace-index': ['a97537e2abe47e1a'],
-  'critic-trace-snapshots': ['0175e4f8c335e0ca'],
-  'critic-trace-statistics': ['5bfdeec308d1a487'],
-  'critic-traces': ['c9d6af1400979549'],
+  'critic-diagnostics': ['24eed845b494bbf0'],
+  'critic-trace-index': ['a97537e2abe47e1a', 'f08049e4e257bf01'],
+  'critic-trace-snapshots': ['0175e4f8c335e0ca', '6d7812bd260b998f'],
+  'critic-trace-statistics': ['5bfdeec308d1a487', '91c7c7ebfdc56fc8'],
+  'critic-traces': ['c9d6af1400979549', '5c2ffa485caf8148'],
   'critic-turn-boundary-audit': ['299fa071997c1fa5'],
   'csv-metadata': ['2f8e9ce1f2066be6'],
   'derived-metrics': ['0b3897fac4a434dd'],
@@ -34,6 +35,7 @@ const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'history-statistics': ['b1684506408ea6eb'],
   'history-time-display': ['31c00a04189966fb'],
   run: ['468a16c082655bd1'],
+  'sample-statistics': ['6746696055dd7017'],
   timings: ['4e605bdb735c44a8']
 }
 
@@ -88,7 +90,11 @@ const all = (...more: readonly string[]) => runCli(['all', '--study', study, '--
 
 t.before(async () => {
   writeHistoryStudy(study)
-  const runs = [await all(), await runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures'])]
+  const runs = [
+    await all(),
+    await runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures']),
+    await runCli(['diagnose', fixture('snapshot'), '--out', join(work, 'diagnose'), '--no-figures'])
+  ]
   for (const { code, stderr } of runs) if (code !== 0) throw new Error(stderr)
 })
 
@@ -153,7 +159,7 @@ t.test('of a snapshot too', async t => {
     .map(file => join(work, 'traces', file))
   const record = readFileSync(path, 'utf8')
   const traces = (): ReturnType<typeof runCli> => runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures'])
-  const change = record.replace('"schema:critic-trace-statistics": "1"', '"schema:critic-trace-statistics": "0"')
+  const change = record.replace('"schema:critic-trace-statistics": "2"', '"schema:critic-trace-statistics": "0"')
   t.not(change, record)
   writeFileSync(path, change)
   t.equal((await traces()).code, 0)

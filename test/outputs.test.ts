@@ -1,7 +1,7 @@
 /**
  * The formats under src/render/outputs; how files are written is in output-set.test.ts. Expected files in fixtures/outputs were written by Python 3.11.7 (json, csv) and
- * numpy 2.4.6 (statistics, np.savez) from the same input; the Arrow file's hash was pinned after pyarrow 25.0.1 had read
- * it, as a file, as a stream and mapped.
+ * numpy 2.4.6 (statistics, np.savez) from the same input; the hashes of the Arrow and the Parquet file were pinned after pyarrow
+ * 25.0.1 had read them equal, the Arrow file as a file, as a stream and mapped.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -11,14 +11,16 @@ import * as fullArrow from 'apache-arrow'
 import t from 'tap'
 import type { TraceColumns, TraceResult } from '../src/compute/traces/contract.js'
 import type { Outcome } from '../src/schema/traces.js'
+import type { ReadDump } from '../src/schema/samples.js'
 import { csvMetadataPath, MAX_LISTED_EXCEPTIONS } from '../src/schema/outputs.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { TraceArchiveWriter } from '../src/render/outputs/archive.js'
-import { ArrowTraceWriter, type ArrowMetadata } from '../src/render/outputs/arrow.js'
+import { ArrowTraceWriter } from '../src/render/outputs/arrow.js'
 import { csvRow, type CsvCell } from '../src/render/outputs/csv.js'
 import {
   boundaryAuditDocument,
   statisticsDocument,
+  traceIndexDocument,
   writeBoundaryAudit,
   writeStatistics,
   writeTraceIndex,
@@ -27,6 +29,8 @@ import {
 import { jsonText } from '../src/render/outputs/json-text.js'
 import { OUTPUT_PATHS, tracePrefix, type Origin } from '../src/render/outputs/output-names.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
+import type { TokenMetadata } from '../src/render/outputs/token-metadata.js'
+import { ParquetTraceWriter } from '../src/render/outputs/token-parquet.js'
 import { compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories } from '../src/render/outputs/trajectories.js'
 import { parseCsv } from './support/csv-parse.js'
 import { unprefixed } from './support/csv-tables.js'
@@ -39,7 +43,7 @@ const fixture = outputFixture('three-traces')
 const ORIGIN: Origin = { synthetic: true, manifest: null, generator: fixture.generator }
 const VERIFIED: Origin = { ...ORIGIN, manifest: { path: 'source_manifest.json', sha256: '0123456789abcdef'.repeat(4), files: 7 } }
 const FILES = [...Object.values(OUTPUT_PATHS), csvMetadataPath(OUTPUT_PATHS.trajectories)]
-const METADATA: ArrowMetadata = { ...ORIGIN, verified: true, snapshotTime: fixture.statistics.snapshot_time }
+const METADATA: TokenMetadata = { ...ORIGIN, verified: true, snapshotTime: fixture.statistics.snapshot_time }
 
 /** Everything that a run writes, as the pipeline drives it. */
 async function writeEverything(dir: string, fixture: OutputFixture, overlap: boolean): Promise<void> {
@@ -49,17 +53,19 @@ async function writeEverything(dir: string, fixture: OutputFixture, overlap: boo
   const set = await OutputSet.open(dir)
   const arrow = await ArrowTraceWriter.open(set)
   const archive = await TraceArchiveWriter.open(set)
+  const parquet = await ParquetTraceWriter.open(set)
   const pending: Array<Promise<void>> = []
   for (const [i, columns] of fixture.columns.entries()) {
-    pending.push(arrow.write(i, columns), archive.write(i, columns.npy))
+    pending.push(arrow.write(i, columns), archive.write(i, columns), parquet.write(i, columns))
     if (!overlap) await Promise.all(pending)
   }
   await Promise.all(pending)
   await arrow.finish({ ...origin, verified, snapshotTime })
+  await parquet.finish({ ...origin, verified, snapshotTime })
   await archive.finish(origin)
-  await writeTraceIndex(set, { verified, html, snapshotTime, alignment, traces, excluded }, origin)
+  await writeTraceIndex(set, { verified, html, dump: null, snapshotTime, alignment, traces, excluded }, origin)
   await writeBoundaryAudit(set, { htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, origin)
-  await writeTrajectories(set, traces, origin)
+  await writeTrajectories(set, { traces, page: html.path }, origin)
   await writeStatistics(set, statistics, origin)
   await set.commit()
 }
@@ -89,7 +95,7 @@ t.test('Arrow', async t => {
   const dir = t.testdir()
   const path = join(dir, OUTPUT_PATHS.arrow)
 
-  async function write(columns: readonly TraceColumns[], metadata: ArrowMetadata = METADATA): Promise<Buffer> {
+  async function write(columns: readonly TraceColumns[], metadata: TokenMetadata = METADATA): Promise<Buffer> {
     const set = await OutputSet.open(dir)
     try {
       const writer = await ArrowTraceWriter.open(set)
@@ -107,13 +113,13 @@ t.test('Arrow', async t => {
     const table = fullArrow.tableFromIPC(bytes)
     t.strictSame(
       table.schema.fields.map(f => `${f.name} ${f.type} ${f.nullable}`),
-      ['trace Int32 false', 'index Int32 false', 'value Float64 false', 'return Float64 false', 'response_position Int64 false']
+      ['trace Int32 false', 'value Float32 false', 'return Float32 false', 'response_position Int32 false']
     )
     t.strictSame(
       [...table.schema.metadata],
       [
         ['schema', 'critic-traces'],
-        ['schema_version', '1'],
+        ['schema_version', '2'],
         ['synthetic', 'true'],
         ['verified', 'true'],
         ['snapshot_time', '2001-02-03T04:05:06.000007+00:00'],
@@ -129,7 +135,6 @@ t.test('Arrow', async t => {
     t.strictSame([...verified.schema.metadata].at(-1), ['inputs_manifest_sha256', '0123456789abcdef'.repeat(4)])
     const column = (name: string): unknown[] => [...(table.getChild(name) ?? [])]
     t.strictSame(column('trace'), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2])
-    t.strictSame(column('index'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 2, 3])
     t.strictSame(
       column('value'),
       fixture.columns.flatMap(c => [...c.values])
@@ -202,7 +207,7 @@ t.test('Arrow', async t => {
   t.test('no traces at all', async t => {
     const bytes = await write([])
     t.equal(fullArrow.tableFromIPC(bytes).numRows, 0)
-    t.equal(fullArrow.tableFromIPC(bytes).schema.fields.length, 5)
+    t.equal(fullArrow.tableFromIPC(bytes).schema.fields.length, 4)
   })
 
   t.test('columns leave as views, and buffers are reused: nothing grows with the number of traces', async t => {
@@ -229,10 +234,10 @@ t.test('Arrow', async t => {
     t.equal(buffers.get(columns.values.buffer), 20)
     t.equal(buffers.get(columns.returns.buffer), 20)
     t.equal(buffers.get(columns.responsePositions.buffer), 20)
-    t.equal(buffers.size, 5, 'and one buffer each for trace and index')
+    t.equal(buffers.size, 4, 'and one buffer for the trace')
   })
 
-  t.test('overlapping writes of growing traces keep each its own trace and index', async t => {
+  t.test('overlapping writes of growing traces keep each its own trace', async t => {
     const sizes = [3, 50, 1, 400, 20]
     const all = sizes.map((n, k) => {
       const indexes = Array.from({ length: n }, (_, i) => i)
@@ -253,8 +258,8 @@ t.test('Arrow', async t => {
       sizes.flatMap((n, k) => new Array<number>(n).fill(10 * k))
     )
     t.strictSame(
-      [...(table.getChild('index') ?? [])],
-      sizes.flatMap(n => Array.from({ length: n }, (_, i) => i))
+      [...(table.getChild('value') ?? [])],
+      sizes.flatMap((n, k) => Array.from({ length: n }, (_, i) => k + i))
     )
   })
 
@@ -265,7 +270,9 @@ t.test('Arrow', async t => {
     if (first === undefined) throw new Error('no fixture')
     await writer.write(4, first)
     t.throws(() => void writer.write(4, first), { message: 'trace 4 after trace 4' })
-    await t.rejects(writer.write(5, { ...first, returns: new Float64Array(3) }), { message: 'trace 5 has columns of 9, 3 and 9 elements' })
+    t.throws(() => void writer.write(5, { ...first, returns: new Float64Array(3) }), {
+      message: 'trace 5 has columns of 9, 3 and 9 elements'
+    })
     await set.abort()
   })
 })
@@ -286,7 +293,7 @@ t.test('archive', async t => {
     const dir = t.testdir()
     const set = await OutputSet.open(dir)
     const writer = await TraceArchiveWriter.open(set)
-    for (const [i, columns] of fixture.columns.entries()) await writer.write(999 + i, columns.npy)
+    for (const [i, columns] of fixture.columns.entries()) await writer.write(999 + i, columns)
     await writer.finish(VERIFIED)
     await set.commit()
     const npz = openNpz(readFileSync(join(dir, OUTPUT_PATHS.archive)))
@@ -303,7 +310,7 @@ t.test('archive', async t => {
       const read = (name: string) => npz.read(`${tracePrefix(999 + i)}_${name}`).data
       t.strictSame(read('values'), Float32Array.from(columns.values))
       t.strictSame(read('returns'), Float32Array.from(columns.returns))
-      t.strictSame(read('response_positions'), BigInt64Array.from(columns.responsePositions))
+      t.strictSame(read('response_positions'), BigInt64Array.from(columns.responsePositions, BigInt))
     }
   })
 
@@ -321,8 +328,8 @@ t.test('archive', async t => {
     const writer = await TraceArchiveWriter.open(set)
     const [first] = fixture.columns
     if (first === undefined) throw new Error('no fixture')
-    await writer.write(0, first.npy)
-    t.throws(() => void writer.write(0, first.npy), { message: 'trace 0 after trace 0' })
+    await writer.write(0, first)
+    t.throws(() => void writer.write(0, first), { message: 'trace 0 after trace 0' })
     await set.abort()
     for (const { bytes } of Object.values(first.npy)) t.ok(seen.has(bytes.buffer))
   })
@@ -359,16 +366,20 @@ t.test('CSV', async t => {
   })
 
   t.test('the trajectory table: columns, order, null cells, values', async t => {
-    const [heading, ...rows] = parseCsv(trajectoriesCsv(fixture.results))
+    const [heading, ...rows] = parseCsv(trajectoriesCsv({ traces: fixture.results, page: 'snapshot/index.html' }))
     t.strictSame(heading, [
+      'trace',
       'step',
       'outcome',
+      'uid',
+      'score',
       'tokens',
       'boundaries',
       'first_value',
       'last_value',
       'delta',
       'mean_value',
+      'rmse',
       'first_half_mean',
       'second_half_mean',
       'boundary_mean_abs_change',
@@ -377,7 +388,9 @@ t.test('CSV', async t => {
       'max_boundary_from',
       'max_boundary_to',
       'max_boundary_delta',
-      'outcome_from'
+      'outcome_from',
+      'source_file',
+      'source_row'
     ])
     const at = (row: number, name: string | null): string | null | undefined => rows[row]?.[heading?.indexOf(name) ?? -1]
     t.strictSame(
@@ -397,9 +410,10 @@ t.test('CSV', async t => {
         'max_boundary_from_index',
         'max_boundary_from',
         'max_boundary_to',
-        'max_boundary_delta'
+        'max_boundary_delta',
+        'source_row'
       ],
-      'one token: no first half, no transition'
+      'one token: no first half, no transition; no dump'
     )
     t.ok(Object.is(Number(at(0, 'first_value')), -0))
     const s = fixture.results[0]?.statistics
@@ -445,6 +459,72 @@ t.test('CSV', async t => {
       for (const [j, b] of points.entries()) t.equal(Math.sign(compareCodePoints(a, b)), Math.sign(i - j), `${i} ${j}`)
     }
   })
+})
+
+t.test('a dump: the index says what was read and what gave no trace, the table where each trace comes from', async t => {
+  const [first, second] = fixture.results
+  const inputs = [
+    { path: '7_0.pt', sha256: 'a'.repeat(64), bytes: 10 },
+    { path: '7_1.pt', sha256: 'b'.repeat(64), bytes: 20 }
+  ]
+  const traces: TraceResult[] = [
+    { ...first, index: 0, npz: null, compared: false, sample: { file: '7_1.pt', row: 4 } },
+    { ...second, index: 2, npz: null, compared: false, sample: { file: '7_0.pt', row: null } }
+  ]
+  const dump: ReadDump = {
+    facts: { kind: 'slime debug dump, version 2', mask: 'loss_masks', end: 'response_lengths', notes: ['one note'] },
+    inputs,
+    against: null,
+    tokenizer: { sha256: 'e'.repeat(64), bytes: 7 },
+    leftOut: [
+      { index: 1, place: { file: '7_0.pt', trace: 0 }, reason: 'no token with mask 1' },
+      { index: 3, place: { file: 'a.jsonl', line: 8 }, reason: 'dump empty response: 0 tokens, expected at least one' },
+      { index: 4, place: {}, reason: 'unknown' }
+    ]
+  }
+  const document = traceIndexDocument(
+    { verified: false, html: null, dump, snapshotTime: null, alignment: null, traces, excluded: [] },
+    ORIGIN
+  )
+  t.strictSame(document.dump, {
+    kind: 'slime debug dump, version 2',
+    mask: 'loss_masks',
+    end: 'response_lengths',
+    notes: ['one note'],
+    files: inputs,
+    tokenizer: { sha256: 'e'.repeat(64), bytes: 7 },
+    left_out: [
+      { index: 1, file: '7_0.pt', row: 0, reason: 'no token with mask 1' },
+      { index: 3, file: 'a.jsonl', row: 7, reason: 'dump empty response: 0 tokens, expected at least one' },
+      { index: 4, file: null, row: null, reason: 'unknown' }
+    ]
+  })
+  t.strictSame(
+    document.traces.map(({ index, npz, sample, archive_prefix: prefix }) => [index, npz, sample, prefix]),
+    [
+      [0, null, { file: '7_1.pt', row: 4 }, 'trace_000'],
+      [2, null, { file: '7_0.pt', row: null }, 'trace_002']
+    ]
+  )
+  const schema: unknown = JSON.parse(readFileSync(new URL('docs/schemas/critic-trace-index.schema.json', ROOT), 'utf8'))
+  t.strictSame(schemaProblems(schema, JSON.parse(jsonText(document))), [])
+  const [heading, ...rows] = parseCsv(trajectoriesCsv({ traces, page: null }))
+  const at = ['trace', 'source_file', 'source_row'].map(name => heading.indexOf(name))
+  t.strictSame(
+    rows.map(row => at.map(c => row[c])),
+    [
+      ['2', '7_0.pt', null],
+      ['0', '7_1.pt', '4']
+    ]
+  )
+  const alone = { ...first, npz: null, compared: false }
+  const [, row] = parseCsv(trajectoriesCsv({ traces: [alone], page: 'snap/index.html' }))
+  t.strictSame(
+    at.map(c => row[c]),
+    ['0', 'snap/index.html', null],
+    'a trace of the page alone'
+  )
+  t.throws(() => trajectoriesCsv({ traces: [alone], page: null }), { message: 'a trace without a source' })
 })
 
 t.test('JSON text', async t => {

@@ -25,7 +25,15 @@ t.test('every module and document is packed, and nothing else', t => {
   const modules = sources.filter(path => /\.c?ts$/.test(path)).flatMap(compiled)
   const copied = sources.filter(path => /^src\/replica\/(?:claims\.json$|article\/)/.test(path))
   const built = ['run.js', ...modules, ...copied, 'src/kernel/kernel.wasm', ...BUNDLES.map(name => `bundle/${name}`)]
-  const wanted = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', ...built.map(path => `dist/${path}`), ...below('docs')]
+  const wanted = [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'package.json',
+    ...built.map(path => `dist/${path}`),
+    ...below('docs'),
+    ...below('examples').filter(path => path.endsWith('.py'))
+  ]
   t.strictSame(packedFiles(), wanted.sort())
   t.end()
 })

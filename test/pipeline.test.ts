@@ -9,7 +9,7 @@ import { openTracePool } from '../src/compute/traces/pool.js'
 import type { Fault } from '../src/core/errors.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyHeader, NpzWriter } from '../src/ingest/npz/write.js'
-import type { SnapshotSettings } from '../src/runs/snapshot.js'
+import type { SnapshotSettings } from '../src/runs/snapshot-work.js'
 import { faultsOf, hashes, run, settings } from './support/run.js'
 import {
   npzOf,
@@ -159,10 +159,6 @@ t.test('the outputs are read back by others', async t => {
   t.same(
     column('trace'),
     traces.flatMap((trace, i) => trace.values.map(() => i))
-  )
-  t.same(
-    column('index'),
-    traces.flatMap(trace => trace.values.map((_, k) => k))
   )
   t.equal(table.schema.metadata.get('snapshot_time'), SNAPSHOT_TIME)
   const { default: Npyjs } = await import('npyjs')

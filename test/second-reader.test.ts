@@ -669,6 +669,9 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
   const text = { stdout: '', stderr: '' }
   const io = {
     stdout: {
+      // Wide enough for the reason, which is cut else.
+      isTTY: true,
+      columns: 400,
       write: (part: string) => {
         text.stdout += part
         return true
@@ -680,7 +683,7 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
         return true
       }
     },
-    env: {},
+    env: { NO_COLOR: '1' },
     now: () => 0,
     signal: new AbortController().signal
   }

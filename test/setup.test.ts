@@ -51,6 +51,7 @@ case $1 in
     if [ "$2" = test:all ]; then echo '# { total: 2, pass: 2 }'; exit; fi
     if [ -n "\${BUILD_FAILS-}" ]; then echo 'src/a.ts(1,1): error TS1'; exit 2; fi; mkdir -p dist; echo 'console.log(process.argv[2])' >dist/run.js ;;
   test)
+    [ ! -x "\${CRITIC_TRACES_PYTHON-}" ] || echo 'with numpy' >>"$CALLS"
     [ -n "\${TESTS_FAIL-}" ] || { echo '# { total: 1, pass: 1 }'; exit; }
     echo '    not ok 7 - the one that fails'; i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "covered $i"; done; exit 9 ;;
 esac`,
@@ -65,11 +66,15 @@ exit 0`,
   uname: 'echo "${FAKE_UNAME-Linux}"',
   'c++': 'exit 0',
   make: 'exit 0',
-  python3: 'exit 0'
+  // a virtual environment has a Python that logs what it is asked for
+  python3: `[ "$2" = venv ] || exit 0
+mkdir -p "$3/bin"
+printf '#!/bin/sh\\necho "python $*" >>"$CALLS"\\n[ -z "\${PIP_FAILS-}" ]\\n' >"$3/bin/python"
+chmod +x "$3/bin/python"`
 }
 
 /** What the scripts use of a POSIX system; everything else in PATH is a stub. */
-const TOOLS = ['sh', 'bash', 'env', 'dirname', 'mktemp', 'rm', 'cat', 'tail', 'sed', 'touch', 'mkdir', 'tee', 'grep', 'head']
+const TOOLS = ['sh', 'bash', 'env', 'dirname', 'mktemp', 'rm', 'cat', 'tail', 'sed', 'touch', 'mkdir', 'tee', 'grep', 'head', 'chmod']
 
 interface Checkout {
   readonly dir: string
@@ -338,7 +343,14 @@ t.test(".ci/run: the README's two commands, in order, stopping at the first fail
   const script = join(c.dir, '.ci/run')
   const good = c.run({}, script, tmpdir())
   t.equal(good.status, 0)
-  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm run lint', 'npm test', 'npm run test:all'])
+  const pip = 'python -m pip install -q --retries 1 --timeout 20 numpy==2.2.6'
+  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm run lint', pip, 'npm test', 'with numpy', 'npm run test:all'])
+  const withoutPip = c.run({ PIP_FAILS: '1' }, script)
+  t.same(withoutPip.calls.slice(-3), [pip, 'npm test', 'npm run test:all'], 'without numpy the tests run all the same')
+  const asRoot = c.run({ PIP_FAILS: '1', FAKE_UID: '0' }, script)
+  t.ok(asRoot.calls.includes('apt-get install -y -qq python3-numpy frontend=noninteractive'), 'as root there is the package')
+  const own = c.run({ CRITIC_TRACES_PYTHON: join(c.bin, 'python3') }, script)
+  t.same(own.calls.slice(-3), ['npm test', 'with numpy', 'npm run test:all'], 'a Python that was named is taken')
   t.equal(good.stdout.trimEnd().split('\n').at(-1), '# { total: 2, pass: 2 }', 'the summary of the tests comes last')
 
   const failedTests = c.run({ TESTS_FAIL: '1' }, script)

@@ -5,6 +5,7 @@ import { ExampleCollector } from '../src/compute/traces/examples.js'
 import { checkExpectations, type CheckReport } from '../src/compute/traces/expectations.js'
 import { snapshotStatistics, type PooledOptions } from '../src/compute/traces/pooled.js'
 import { countStages, outcomesByStep, outcomesPerStep, stepRange } from '../src/compute/traces/stated.js'
+import { signsOf } from '../src/compute/traces/sanity.js'
 import { boundaryIndexes, traceStatistics } from '../src/compute/traces/statistics.js'
 import type { TraceExpectations, TraceSelector } from '../src/schema/critic-traces.js'
 import type { Outcome } from '../src/schema/traces.js'
@@ -43,6 +44,8 @@ function trace(index: number, given: Given): TraceResult {
     compared: false,
     synthetic: false,
     spans: spans === undefined ? null : { count: spans.length, endsWithMarker: Uint8Array.from(spans) },
+    sample: null,
+    signs: signsOf(array, new Float64Array(array.length), boundaryIndexes(positions)),
     boundariesWithMarker: given.marked ?? null
   }
 }
@@ -81,7 +84,7 @@ function chosen(given: readonly Given[], selectors: Selectors = BY_RULE): readon
 const pooled = (results: readonly TraceResult[], options: Partial<PooledOptions> = {}) =>
   snapshotStatistics(results, {
     synthetic: false,
-    paged: true,
+    source: 'html',
     snapshotTime: null,
     threshold: 0.5,
     successThreshold: 0,
@@ -132,11 +135,13 @@ t.test('a study names an example by step, outcome or uid, and its words say so',
       'by rule: the failure whose value falls most from first to last token, the earlier trace on a tie'
   )
   t.throws(() => collect(given, select({ step: 1 })), {
-    message: 'study success example is ambiguous: traces 0 and 1 match step 1, expected exactly one trace',
+    message:
+      'study success example is ambiguous: traces 0 and 1 match step 1, expected exactly one trace: examples.success of the study with more of step, outcome and uid',
     exitCode: 1
   })
   t.throws(() => collect(given, select({ step: 3 }), true).choose(), {
-    message: 'study success example is missing: no trace with step 3, expected exactly one',
+    message:
+      'study success example is missing: no trace with step 3, expected exactly one, or no examples.success in the study: the rule then chooses',
     exitCode: 1
   })
   const { success: none } = collect([{}, {}, falling], BY_RULE).choose()

@@ -440,7 +440,7 @@ t.test('an article alone is no study; documents of other sections may be referre
   const { article, name, schema_version } = JSON.parse(RIGHT) as Json
   t.equal(
     messageOf({ schema_version, name, article }),
-    'study missing section: nothing that is to be read, expected one of critic_traces, histories, evidence'
+    'study missing section: nothing that is to be read, expected one of critic_traces, histories, evidence, fetch'
   )
   const study = changed(
     'evidence.derived.0',

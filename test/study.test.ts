@@ -82,7 +82,7 @@ t.test('two thousand wrong fields: each is told, on twenty lines and one that co
   t.equal(stdout, '')
   const lines = stderr.trimEnd().split('\n')
   t.equal(lines.length, 21)
-  t.equal(lines[20], 'critic-traces: and 1983 more like these')
+  t.equal(lines[20], 'critic-traces: and 1,983 more like these')
 })
 
 t.test('every member is read once, up to the limit of faults', t => {

@@ -2,10 +2,11 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { formatBytes, formatCount, formatDuration, formatQuantity } from '../src/render/terminal/numbers.js'
+import { formatCount } from '../src/core/counts.js'
+import { formatBytes, formatDuration, formatQuantity } from '../src/render/terminal/numbers.js'
 import { createProgress, type Progress } from '../src/render/terminal/progress.js'
 import { formatTable } from '../src/render/terminal/table.js'
-import { fitText, isInteractive, textWidth, wantsColour, type TextStream } from '../src/render/terminal/text.js'
+import { fitMiddle, fitText, isInteractive, textWidth, wantsColour, lineWidth, type TextStream } from '../src/render/terminal/text.js'
 import { becomes } from './support/cpu.js'
 
 const ESC = '\u001b'
@@ -71,6 +72,7 @@ t.test('numbers', async t => {
     [formatQuantity, NaN, 'NaN'],
     [formatBytes, 0, '0 B'],
     [formatBytes, 999, '999 B'],
+    [formatBytes, 542.4353129709878, '542 B'],
     [formatBytes, 1000, '1 kB'],
     [formatBytes, 34293250, '34.3 MB'],
     [formatBytes, 999_499, '999 kB'],
@@ -127,6 +129,11 @@ t.test("text width is that of Unicode's East Asian Width", async t => {
   t.equal(fitText('訓練訓練', 6), '訓練…', 'no half characters')
   t.equal(fitText('abc', 1), '…')
   t.equal(fitText('abc', 0), '')
+  t.equal(fitMiddle('abcdefgh', 8), 'abcdefgh')
+  t.equal(fitMiddle('abcdefgh', 7), 'abc…fgh')
+  t.equal(fitMiddle('abcdefgh', 6), 'abc…gh')
+  t.equal(fitMiddle('abcdefgh', 2), 'a…')
+  t.equal(fitMiddle('訓練訓練訓', 6), '訓…訓', 'no half characters')
 })
 
 t.test('interactive and colour', async t => {
@@ -151,6 +158,71 @@ t.test('table', async t => {
   t.equal(coloured.replace(/\u001b\[\d+m/g, '').replace(/ +$/gm, ''), formatTable(columns, rows), 'colour changes nothing else')
   t.equal(formatTable([], []), '\n\n')
   t.equal(formatTable([{ title: 'a' }], []), 'a\n-\n')
+})
+
+t.test('a table fits the line: the widest text gives way in its middle, numbers never', async t => {
+  const columns = [{ title: 'file' }, { title: 'bytes', align: 'right' }, { title: 'status' }] as const
+  const path = `training_data/${'deep/'.repeat(30)}critic-traces.arrow`
+  const rows = [
+    [path, '12,345,678', 'ok'],
+    ['run.json', '1', { text: 'differs from what its record says of it', tone: 'bad' }]
+  ] as const
+  for (const width of [120, 80, 50]) {
+    const lines = formatTable(columns, rows, { width }).trimEnd().split('\n')
+    t.same(
+      lines.filter(line => textWidth(line) > width),
+      [],
+      `${width}`
+    )
+    t.ok(
+      lines.some(line => textWidth(line) === width),
+      `${width}: the line is used up`
+    )
+    t.match(lines[2], /^training.*….*arrow +12,345,678 {2}ok$/)
+    t.match(lines[3], width < 120 ? /….*of it$/ : /differs from what its record says of it$/)
+  }
+  t.equal(formatTable(columns, rows, { width: 1000 }), formatTable(columns, rows), 'a table that fits stays')
+  t.match(formatTable(columns, rows, { width: 10 }), /12,345,678/, 'no number is cut')
+  const coloured = formatTable(columns, rows, { width: 50, colour: true })
+  t.equal(coloured.replace(/\u001b\[\d+m/g, ''), formatTable(columns, rows, { width: 50 }), 'colour takes no room')
+  const titled = [{ title: 'snapshot' }, { title: 'mean of all', align: 'right' }, { title: 'rate', align: 'right' }] as const
+  const numbers = [
+    ['a', '0.25', '12'],
+    ['b', '0.5', '']
+  ]
+  t.equal(
+    formatTable(titled, numbers, { width: 22 }),
+    ['          mean', '            of', 'snapshot   all  rate', '--------  ----  ----', 'a         0.25    12', 'b          0.5', ''].join(
+      '\n'
+    ),
+    'titles of numbers take several lines'
+  )
+  t.equal(formatTable(titled, numbers, { width: 27 }), formatTable(titled, numbers), 'and only where they must')
+  t.equal(lineWidth(new FakeStream(91)), 91)
+  t.equal(lineWidth(new FakeStream()), 120, 'a log')
+  t.equal(lineWidth(new FakeStream(0)), 120, 'a terminal that does not know its width')
+})
+
+t.test('progress says one of one thing, and whole bytes a second', async t => {
+  const { stream, progress, clock } = await bench(undefined)
+  for (const [unit, said] of [
+    ['traces', 'a  1 trace in 1.0 s (1 trace/s)\n'],
+    ['histories', 'a  1 history in 1.0 s (1 history/s)\n']
+  ] as const) {
+    const phase = progress.phase({ label: 'a', total: 1, unit })
+    clock.ms += 1000
+    phase.finish(1)
+    t.equal(stream.take(), said)
+  }
+  const counting = progress.phase({ label: 'b', total: 1, unit: 'files' })
+  clock.ms += 2000
+  counting.update(0)
+  t.equal(stream.take(), 'b  0 %  0 of 1 file\n')
+  const slow = progress.phase({ label: 'c', total: null, unit: 'bytes' })
+  stream.take()
+  clock.ms += 1837
+  slow.finish(996)
+  t.equal(stream.take(), 'c  996 B in 1.8 s (542 B/s)\n')
 })
 
 t.test('a table cannot be forged by the text in it', async t => {

@@ -295,7 +295,7 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
     ],
     [
       edited({ outputs: [{ ...first, sha256: null }] }),
-      /^run record wrong field: outputs\[0\]\.sha256 is null, expected 64 .*: only the two column files of a batch are recorded by size/
+      /^run record wrong field: outputs\[0\]\.sha256 is null, expected 64 .*: only the files of columns of a batch are recorded by size/
     ],
     [
       edited({ outputs: [{ ...first, path: 'training_data/critic-traces.arrow', sha256: null }] }),

@@ -310,7 +310,7 @@ t.test('what is not tried again', async t => {
     401: 'refused: HTTP 401 "no", expected an API key that the server knows (URL, the viewer, key of netrc)',
     402: 'request failed: HTTP 402 "no", expected HTTP 200 (URL, the viewer)',
     403: 'refused: HTTP 403 "no", expected an API key that may read this (URL, the viewer, key of netrc)',
-    404: 'not found: HTTP 404 "no", expected a W&B server at this address (URL, the viewer)',
+    404: 'project not found: HTTP 404 "no", expected a project of this name on this server, or a W&B server at this address (URL, the viewer)',
     409: 'request failed: HTTP 409 "no", expected HTTP 200 (URL, the viewer)',
     410: 'request failed: HTTP 410 "no", expected HTTP 200 (URL, the viewer)',
     413: 'request failed: HTTP 413 "no", expected HTTP 200 (URL, the viewer)',

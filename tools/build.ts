@@ -102,7 +102,7 @@ const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
 /** Commands that are not in the bundles: src/cli/cli.ts imports a command's module when it runs that command. */
-const OTHER_COMMANDS = ['all', 'audit', 'fetch', 'manifest', 'study', 'verify']
+const OTHER_COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'verify']
 
 async function bundle(name: string, entry: string): Promise<void> {
   const { warnings } = await build({
@@ -120,7 +120,13 @@ async function bundle(name: string, entry: string): Promise<void> {
     plugins: [inPlace],
     banner: { js: PLACES },
     // canvas has a binary of the machine beside its JavaScript; the others draw with it
-    external: ['canvas', 'chart.js', 'chartjs-plugin-annotation', ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))]
+    external: [
+      '@huggingface/tokenizers',
+      'canvas',
+      'chart.js',
+      'chartjs-plugin-annotation',
+      ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))
+    ]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
 }

@@ -21,6 +21,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** What takes longest begins first: else one of them is waited for at the end, on one core. */
 const LONG = [
   'audit-mutations',
+  'diagnose',
   'page-browser',
   'page',
   'all',

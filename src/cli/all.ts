@@ -8,32 +8,26 @@ import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, printable } from '../core/errors.js'
 import { readText } from '../core/still-file.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { counted, formatCount } from '../core/counts.js'
 import type { Phase, PhaseOptions } from '../render/terminal/progress.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import { analyseStudy, studyOrigin, unchangedStudy, type StudyOutcome } from '../runs/study.js'
+import type { ManifestReport } from '../study/manifest.js'
 import type { AllOptions } from './args.js'
 import { auditFaults, auditHead } from './audit-summary.js'
+import { outputsTable, problems, toOpen, verdictLine } from './closing.js'
 import type { CliIo, CommandResult } from './io.js'
+import { datasetsTable, historiesTables } from './history-summary.js'
 import { manifestFaults } from './manifest-faults.js'
 import { refuse, reporting, type Reporter } from './reporter.js'
 import { Stopwatch } from './timings.js'
-import {
-  certificateLine,
-  checksTable,
-  datasetsTable,
-  historiesTables,
-  leftNote,
-  manifestTable,
-  outputsTable,
-  statisticsTables
-} from './summary.js'
+import { certificateLine, checksSummary, checksTable, leftNote, manifestTable, statisticsTables } from './summary.js'
 import { checkCertificates, shownPhases, studyFolder, verifyStudy } from './verified-study.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
-    const { out, formats, threads } = options
+    const { out, formats, tables, threads } = options
     const watch = new Stopwatch(io.now)
     // 1. Inputs against their manifest
     const dir = await studyFolder(options.study, reporter)
@@ -43,7 +37,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     watch.lap('verify')
     const { study, studyFile, manifest } = verified
     refuse(manifestFaults(manifest, dir))
-    const run = { ...verified, pool, out, formats, signal: io.signal }
+    const run = { ...verified, pool, out, formats, tables, signal: io.signal }
     const about = {
       synthetic: study.synthetic,
       study: { name: study.name, path: dir, sha256: studyFile.sha256 },
@@ -57,9 +51,13 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     if (record !== null) {
       const { outputs } = record
       await watch.write(out, studyOrigin(run), { unchanged: true, threads })
-      const unchanged = `unchanged since the last run: all ${formatCount(outputs.length)} outputs in ${out} are as recorded (--no-cache computes them again)\n`
-      await reporter.tell(table => `${head}${manifestTable(manifest, table)}\n${unchanged}`)
-      return { exitCode: tellAudit(await recordedAudit(out, outputs), reporter), report: { ...about, unchanged: true, outputs } }
+      const all = outputs.length === 1 ? 'the one output' : `all ${formatCount(outputs.length)} outputs`
+      const unchanged = `unchanged since the last run: ${all} in ${out} ${outputs.length === 1 ? 'is' : 'are'} as recorded (--no-cache computes again)\n`
+      const audit = await recordedAudit(out, outputs)
+      const exitCode = tellAudit(audit, reporter)
+      const verdict = verdictLine(exitCode, ['unchanged', ...verdictParts(manifest, null, audit)])
+      await reporter.tell(table => `${head}${manifestTable(manifest, table)}\n${unchanged}${verdict}${toOpen(out, outputs)}`)
+      return { exitCode, report: { ...about, unchanged: true, outputs } }
     }
     // 3. Certificates
     const certificates = await checkCertificates(verified, reporter)
@@ -85,22 +83,42 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     await watch.write(out, studyOrigin(run), { unchanged: false, threads })
     // 5. Summary
     const { snapshot, histories, evidence, audit, outputs, left } = outcome
+    const exitCode = tellAudit(audit, reporter)
+    const { verbose } = reporter
     await reporter.tell(table =>
       [
         `${head}${manifestTable(manifest, table)}${certificateLine(certificates)}`,
-        ...(snapshot === null ? [] : [statisticsTables(snapshot.statistics, table), checksTable(snapshot.checks, table)]),
-        ...(histories === null ? [] : [historiesTables(histories, table)]),
+        ...(snapshot === null
+          ? []
+          : verbose
+            ? [statisticsTables(snapshot.statistics, table), checksTable(snapshot.checks, table)]
+            : [`${statisticsTables(snapshot.statistics, table)}${checksSummary(snapshot.checks, table)}`]),
+        ...(histories === null ? [] : [historiesTables(histories, verbose, table)]),
         ...(evidence === null || evidence.datasets.length === 0 ? [] : [datasetsTable(evidence.datasets, table)]),
         ...(audit === null ? [] : [auditHead(audit)]),
         ...(study.article === null || outputs.some(({ path }) => path.endsWith('.html'))
           ? []
           : ['no pages: they are made of the figures as PNG\n']),
-        outputsTable(out, outputs, table),
-        ...(left.length === 0 ? [] : [leftNote(left)])
+        outputsTable(out, outputs, verbose, table),
+        ...(left.length === 0 ? [] : [leftNote(left)]),
+        `${verdictLine(exitCode, verdictParts(manifest, snapshot, audit))}${toOpen(out, outputs)}`
       ].join('\n')
     )
-    return { exitCode: tellAudit(audit, reporter), report: { ...about, unchanged: false, ...sectionReports(outcome), outputs, left } }
+    return { exitCode, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs, left } }
   })
+}
+
+/** What holds, or how many problems the audit has. */
+function verdictParts(manifest: ManifestReport, snapshot: StudyOutcome['snapshot'], audit: AuditReport | null): string[] {
+  const expected = snapshot?.checks.filter(c => c.expected) ?? []
+  const held = expected.filter(c => c.faults.length === 0).length
+  const agree = audit?.counts.agrees ?? 0
+  return [
+    ...(audit === null ? [] : problems(auditFaults(audit).length)),
+    `${counted(manifest.counts.ok, 'input')} as listed`,
+    ...(expected.length === 0 ? [] : [`${counted(held, 'check')} ${held === 1 ? 'holds' : 'hold'}`]),
+    ...(audit === null ? [] : [`${counted(agree, 'claim')} ${agree === 1 ? 'agrees' : 'agree'}`])
+  ]
 }
 
 /** A published value that does not hold fails the run after everything is written: the outputs say what differs. */

@@ -3,10 +3,14 @@
  * values and contradictions are usage faults (exit 2) that say what exists.
  */
 import { availableParallelism } from 'node:os'
-import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { EXIT, Fault, describeCause, printable } from '../core/errors.js'
+import { parseArgs } from 'node:util'
+import { describeCause, nearest, printable, type Fault } from '../core/errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
+import { diagnoseOptions, type DiagnoseTold } from './diagnose-args.js'
+import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionValues } from './options.js'
+import { tracesOptions, type TraceTold } from './traces-args.js'
+import { meant, pathText, usage } from './usage.js'
 
 export interface CommonOptions {
   readonly json: boolean
@@ -21,6 +25,16 @@ export interface RunOptions extends CommonOptions {
   readonly threads: number
   /** empty with --no-figures */
   readonly formats: readonly FigureFormat[]
+  /** which tables of tokens are written */
+  readonly tables: { readonly arrow: boolean; readonly parquet: boolean }
+}
+
+export interface TracesOptions extends RunOptions, TraceTold {
+  readonly paths: readonly string[]
+}
+
+export interface DiagnoseOptions extends RunOptions, TraceTold, DiagnoseTold {
+  readonly paths: readonly string[]
 }
 
 export interface AuditOptions extends CommonOptions {
@@ -62,8 +76,23 @@ export interface ManifestCommand extends CommonOptions {
   readonly write: boolean
 }
 
+/** What a fetch into a folder without a study is to get. */
+export interface FetchTarget {
+  readonly entity: string
+  readonly project: string
+  /** display names; none: those of the runs that are named by their ids */
+  readonly names: readonly string[]
+}
+
 export interface FetchCommand extends CommonOptions {
+  /** folder of the study, or the folder that is to become one */
   readonly study: string
+  /** null: the study says which runs */
+  readonly into: FetchTarget | null
+  /** ids of the runs to fetch; null: all that are selected */
+  readonly ids: readonly string[] | null
+  /** ids of runs that are not fetched */
+  readonly notIds: readonly string[]
   /** one label of the study's fetch.runs; null: all */
   readonly only: string | null
   /** null: WANDB_BASE_URL, else W&B's own */
@@ -73,111 +102,35 @@ export interface FetchCommand extends CommonOptions {
 
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
-  | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
+  | ({ readonly command: 'traces' } & TracesOptions)
+  | ({ readonly command: 'diagnose' } & DiagnoseOptions)
   | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
   | ({ readonly command: 'manifest' } & ManifestCommand)
   | ({ readonly command: 'fetch' } & FetchCommand)
-  | { readonly command: 'help' }
+  | { readonly command: 'help'; readonly topic: CommandName | null }
   | { readonly command: 'version' }
 
-export const HELP = `critic-traces: verify, measure and draw what an RL critic predicted
-
-usage
-  node dist/run.js all                 the whole study: verify every input, measure, draw, write
-  node dist/run.js traces PATH…        critic-trace snapshots: folders, HTML files, or a folder of many
-  node dist/run.js verify              every file of the study against its source_manifest.json
-  node dist/run.js verify --outputs OUT   every output that the record of its run lists, by its hash
-  node dist/run.js audit               every published value against what the inputs give, computed afresh
-  node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
-  node dist/run.js manifest            what the manifest of --study DIR lacks; with --write, a new one
-  node dist/run.js fetch               W&B histories of --study DIR, each with a certificate that it is whole
-  node dist/run.js --help | --version
-
-options
-  --study DIR        study folder with study.json (default: the synthetic replica, generated once;
-                     traces: none, so that nothing is expected of how the snapshot was sampled)
-  --out DIR          output folder (default: artifacts); study init: a study file to write alone, as a draft;
-                     audit: a folder for audit.json (default: it is written nowhere); nothing there is read
-  --name NAME        study init: name of the study (default: the folder's)
-  --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
-  --formats LIST     figure formats out of png,svg,pdf (default: all three)
-  --no-figures       no figures
-  --outputs OUT      verify: a folder of outputs against the run.json in it; no study is looked at, nothing computed
-  --second-reader    verify: page, NPZ, parquet and histories read again by other libraries, value by value
-  --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
-  --no-cache         all: compute again even where inputs, settings and outputs are unchanged since the last run
-  --only LABEL       fetch: the runs of one label of the study's fetch.runs (default: all)
-  --base-url URL     fetch: another W&B server (default: WANDB_BASE_URL, else https://api.wandb.ai)
-  --deadline MIN     fetch: minutes until it gives up; what it has stays for the next one (default: 60)
-  --strict           audit: fail where a page cites a value from an output that no claim holds (a study may demand it)
-  --write            manifest: write it; roles, revisions and date of the one that is there stay
-  --json             one JSON object on standard output instead of tables
-  --quiet            no progress and no tables; errors only
-  --verbose          stack traces and causes with errors
-
-key
-  fetch takes the W&B key from WANDB_API_KEY, else from the netrc entry of the host; it is written nowhere
-
-replica
-  kept in CRITIC_TRACES_CACHE, else in XDG_CACHE_HOME/critic-traces, else in ~/.cache/critic-traces (about 49 MB)
-
-exit codes
-  0 fine   1 a check failed   2 usage   3 unreadable or malformed input   130 interrupted
-`
-
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-  study: { type: 'string' },
-  outputs: { type: 'string' },
-  'second-reader': { type: 'boolean' },
-  out: { type: 'string' },
-  name: { type: 'string' },
-  threads: { type: 'string' },
-  formats: { type: 'string' },
-  'no-figures': { type: 'boolean' },
-  'no-cache': { type: 'boolean' },
-  only: { type: 'string' },
-  'base-url': { type: 'string' },
-  deadline: { type: 'string' },
-  strict: { type: 'boolean' },
-  write: { type: 'boolean' },
-  format: { type: 'string' },
-  json: { type: 'boolean' },
-  quiet: { type: 'boolean', short: 'q' },
-  verbose: { type: 'boolean', short: 'v' }
-} as const satisfies NonNullable<ParseArgsConfig['options']>
-
-type OptionName = keyof typeof OPTIONS
-
-const COMMON: readonly OptionName[] = ['help', 'version', 'json', 'quiet', 'verbose']
-const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'formats', 'no-figures']
-
-const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
-  all: [...RUN, 'no-cache'],
-  traces: RUN,
-  verify: [...COMMON, 'study', 'outputs', 'second-reader', 'format'],
-  audit: [...COMMON, 'study', 'out', 'threads', 'strict'],
-  study: [...COMMON, 'out', 'name'],
-  manifest: [...COMMON, 'study', 'write'],
-  fetch: [...COMMON, 'study', 'only', 'base-url', 'deadline']
-}
-
 const MAX_THREADS = 256
+
+const EXISTING = [...new Set(COMMAND_NAMES.map(firstWord))]
 
 /** @throws Fault with exit code 2 */
 export function parseCommand(argv: readonly string[]): Command {
   const { values, positionals } = parse(argv)
-  if (values.help === true) return { command: 'help' }
-  if (values.version === true) return { command: 'version' }
   const [name, ...paths] = positionals
-  if (name === undefined) throw usage('no command', 'nothing', Object.keys(ALLOWED).join(', '))
-  const allowed = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined
-  if (allowed === undefined) throw usage('unknown command', printable(name), Object.keys(ALLOWED).join(', '))
+  if (name === 'help') return { command: 'help', topic: paths.length === 0 ? null : commandOf(paths[0]) }
+  if (values.help === true) return { command: 'help', topic: name === undefined ? null : commandOf(name) }
+  if (values.version === true) return { command: 'version' }
+  if (name === undefined) throw usage('no command', 'nothing', EXISTING.join(', '))
+  const command = commandOf(name)
+  const allowed = optionsOf(command)
   for (const option of Object.keys(values) as OptionName[]) {
-    if (!allowed.includes(option)) throw usage(`option not for ${name}`, `--${option}`, allowed.map(o => `--${o}`).join(' '))
+    if (!allowed.includes(option)) {
+      const hint = meant(nearest(option, allowed), '--')
+      throw usage(`option not for ${command}`, `--${option}`, `${allowed.map(o => `--${o}`).join(' ')}${hint}`)
+    }
   }
   if (values.quiet === true && values.verbose === true) throw usage('contradiction', '--quiet and --verbose', 'one of them')
   const common: CommonOptions = {
@@ -185,13 +138,16 @@ export function parseCommand(argv: readonly string[]): Command {
     quiet: values.quiet === true,
     verbose: values.verbose === true
   }
-  if (name === 'study') return { command: 'study init', ...initOptions(paths, values), ...common }
-  if (name === 'traces') {
-    if (paths.length === 0) throw usage('no path', 'traces without PATH', 'snapshot folders, HTML files or a folder of many')
-    return { command: 'traces', paths, ...runOptions(values), ...common }
+  if (command === 'study init') return { command, ...initOptions(paths, values), ...common }
+  if (command === 'traces' || command === 'diagnose') {
+    if (paths.length === 0)
+      throw usage('no path', `${command} without PATH`, "trainers' dumps, snapshot folders, HTML files or a folder of many")
+    const told = { paths, ...runOptions(values), ...tracesOptions(values), ...common }
+    return command === 'traces' ? { command, ...told } : { command, ...told, ...diagnoseOptions(values) }
   }
+  if (command === 'fetch') return { command, ...fetchOptions(paths, values), ...common }
   if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)
-  if (name === 'verify') {
+  if (command === 'verify') {
     const format = values.format ?? 'text'
     if (format !== 'text' && format !== 'sha256sum') throw usage('wrong --format', printable(format), 'text or sha256sum')
     if (format === 'sha256sum' && common.json) throw usage('contradiction', '--json and --format sha256sum', 'one of them')
@@ -199,36 +155,77 @@ export function parseCommand(argv: readonly string[]): Command {
     const secondReader = values['second-reader'] === true
     if (outputs !== null && study !== null) throw usage('contradiction', '--outputs and --study', 'one of them')
     if (outputs !== null && secondReader) throw usage('contradiction', '--outputs and --second-reader', 'one of them')
-    return { command: 'verify', study, outputs, secondReader, format, ...common }
+    return { command, study, outputs, secondReader, format, ...common }
   }
-  if (name === 'audit') {
+  if (command === 'audit') {
     const [study, out] = [folder('study', values.study), folder('out', values.out)]
-    return { command: 'audit', study, out, threads: threadCount(values.threads), strict: values.strict === true, ...common }
+    return { command, study, out, threads: threadCount(values.threads), strict: values.strict === true, ...common }
   }
-  if (name === 'manifest') {
+  if (command === 'manifest') {
     const study = folder('study', values.study)
     if (study === null) throw usage('no study', 'manifest without --study', '--study DIR')
-    return { command: 'manifest', study, write: values.write === true, ...common }
+    return { command, study, write: values.write === true, ...common }
   }
-  if (name === 'fetch') return { command: 'fetch', ...fetchOptions(values), ...common }
-  return { command: 'all', cache: values['no-cache'] !== true, ...runOptions(values), ...common }
+  return { command, cache: values['no-cache'] !== true, ...runOptions(values), ...common }
 }
 
-type Values = ReturnType<typeof parse>['values']
+function firstWord(command: CommandName): string {
+  return command.split(' ')[0]
+}
 
-function parse(argv: readonly string[]) {
+/** The command that a first word begins. */
+function commandOf(word: string): CommandName {
+  const command = COMMAND_NAMES.find(name => firstWord(name) === word)
+  if (command !== undefined) return command
+  throw usage('unknown command', printable(word), `${EXISTING.join(', ')}${meant(nearest(word, EXISTING), '')}`)
+}
+
+/** Options of which the last one would win without a word. */
+const ONCE = ['against', 'tokenizer', 'success-above', 'jump-above', 'marker'] as const
+
+const NUMBER_OPTIONS: readonly string[] = ['--success-above', '--jump-above']
+
+/** `--success-above -1` as `--success-above=-1`: the parser takes what begins with a dash for an option. */
+function withNumbers(argv: readonly string[]): string[] {
+  const args: string[] = []
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  for (let i = 0; i < argv.length; i++) {
+    const isNumber = i + 1 < end && NUMBER_OPTIONS.includes(argv[i]) && /^-[.\d]/.test(argv[i + 1])
+    args.push(isNumber ? `${argv[i]}=${argv[++i]}` : argv[i])
+  }
+  return args
+}
+
+function parse(argv: readonly string[]): { readonly values: OptionValues; readonly positionals: readonly string[] } {
   try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true })
+    const parsed = parseArgs({ args: withNumbers(argv), options: OPTIONS, allowPositionals: true, strict: true, tokens: true })
+    const given = parsed.tokens.flatMap(token => (token.kind === 'option' ? [token.name] : []))
+    const twice = ONCE.find(option => given.indexOf(option) !== given.lastIndexOf(option))
+    if (twice !== undefined) throw usage('contradiction', `--${twice} twice`, 'one of them')
+    return parsed
   } catch (cause) {
-    const code = (cause as { code?: unknown }).code
-    if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS_')) {
-      throw usage('wrong option', printable(describeCause(cause).split(/\n|\. To specify/)[0]), 'an option that --help lists')
-    }
-    throw cause
+    const { code } = cause as { readonly code?: unknown }
+    if (typeof code !== 'string' || !code.startsWith('ERR_PARSE_ARGS_')) throw cause
+    const said = describeCause(cause)
+    const unknown = /^Unknown option '(-[^']*)'/.exec(said)
+    if (unknown !== null) throw unknownOption(unknown[1], argv)
+    const dash = /'(?:-\w, )?(--[\w-]+)[^']*' argument is ambiguous/.exec(said)
+    const expected = dash === null ? 'an option as --help lists it' : `${dash[1]}=VALUE where the value begins with a dash`
+    throw usage('wrong option', printable(said.split(/\.?\n|\. To specify/)[0]), expected)
   }
 }
 
-function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
+/** The nearest of the command's options is named. */
+function unknownOption(given: string, argv: readonly string[]): Fault {
+  const [word] = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: false }).positionals
+  const command = COMMAND_NAMES.find(name => firstWord(name) === word)
+  const known = command === undefined ? (Object.keys(OPTIONS) as OptionName[]) : optionsOf(command)
+  const name = given.replace(/^-+/, '')
+  const where = command === undefined ? 'one that help COMMAND lists' : `one that ${command} --help lists`
+  return usage('unknown option', printable(given), `${where}${meant(nearest(name, known), '--')}`)
+}
+
+function runOptions(values: OptionValues): Omit<RunOptions, keyof CommonOptions> {
   if (values['no-figures'] === true && values.formats !== undefined) {
     throw usage('contradiction', '--no-figures and --formats', 'one of them')
   }
@@ -236,7 +233,8 @@ function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
     study: folder('study', values.study),
     out: folder('out', values.out) ?? DEFAULT_OUT,
     threads: threadCount(values.threads),
-    formats: values['no-figures'] === true ? [] : formatList(values.formats)
+    formats: values['no-figures'] === true ? [] : formatList(values.formats),
+    tables: { arrow: values['no-arrow'] !== true, parquet: values.parquet === true }
   }
 }
 
@@ -244,20 +242,48 @@ const DEFAULT_DEADLINE_MINUTES = 60
 /** A week. */
 const MAX_DEADLINE_MINUTES = 10_080
 
-function fetchOptions(values: Values): Omit<FetchCommand, keyof CommonOptions> {
-  const study = folder('study', values.study)
-  if (study === null) throw usage('no study', 'fetch without --study', '--study DIR')
-  const { only = null, 'base-url': baseUrl = null, deadline } = values
+/** Most display names or ids of a command line. */
+const MAX_CHOSEN = 1000
+
+function fetchOptions([path, ...names]: readonly string[], values: OptionValues): Omit<FetchCommand, keyof CommonOptions> {
+  const [study, dir] = [folder('study', values.study), folder('into', values.into)]
+  const { only = null, 'base-url': baseUrl = null, deadline, run: ids = null, 'not-run': notIds = [] } = values
+  if (study !== null && dir !== null) throw usage('contradiction', '--study and --into', 'one of them')
+  const place = study ?? dir
+  if (place === null) throw usage('no study', 'fetch without --study and --into', 'ENTITY/PROJECT NAME… --into DIR, or --study DIR')
+  if (study !== null && path !== undefined)
+    throw usage('unexpected argument', printable(path), 'no argument with --study, which says what to fetch')
+  if (dir !== null && only !== null) throw usage('contradiction', '--into and --only', 'one of them: --only is a label of a study')
+  for (const [option, chosen] of [
+    ['NAME', names],
+    ['--run', ids ?? []],
+    ['--not-run', notIds]
+  ] as const) {
+    if (chosen.includes('')) throw usage(`wrong ${option}`, '""', 'a text')
+    if (chosen.length > MAX_CHOSEN) throw usage(`too many ${option}`, String(chosen.length), `at most ${MAX_CHOSEN}`)
+  }
+  const both = notIds.find(id => ids?.includes(id) ?? false)
+  if (both !== undefined) throw usage('contradiction', `--run and --not-run ${printable(both)}`, 'one of them')
   const deadlineMinutes = deadline === undefined ? DEFAULT_DEADLINE_MINUTES : /^\d{1,5}$/.test(deadline) ? Number(deadline) : NaN
   if (deadline !== undefined && !(deadlineMinutes >= 1 && deadlineMinutes <= MAX_DEADLINE_MINUTES)) {
     throw usage('wrong --deadline', printable(deadline), `minutes, an integer from 1 to ${MAX_DEADLINE_MINUTES}`)
   }
-  return { study, only, baseUrl, deadlineMinutes }
+  const into = dir === null ? null : fetchTarget(path, names, ids !== null)
+  return { study: place, into, ids, notIds, only, baseUrl, deadlineMinutes }
+}
+
+function fetchTarget(path: string | undefined, names: readonly string[], namesRuns: boolean): FetchTarget {
+  const [entity = '', project = '', ...rest] = (path ?? '').split('/')
+  if (entity === '' || project === '' || rest.length > 0 || entity.length > 200 || project.length > 200) {
+    throw usage('wrong project', path === undefined ? 'nothing' : printable(path), 'ENTITY/PROJECT, as in the address of its page')
+  }
+  if (names.length === 0 && !namesRuns) throw usage('no run', 'neither NAME nor --run', 'display names of runs, or --run ID')
+  return { entity, project, names }
 }
 
 const MAX_STUDY_NAME = 200
 
-function initOptions([verb, dir, ...rest]: readonly string[], values: Values): Omit<InitOptions, keyof CommonOptions> {
+function initOptions([verb, dir, ...rest]: readonly string[], values: OptionValues): Omit<InitOptions, keyof CommonOptions> {
   const { name = null } = values
   if (verb === undefined) throw usage('no subcommand', 'study', 'study init DIR')
   if (verb !== 'init') throw usage('unknown subcommand', `study ${printable(verb)}`, 'study init DIR')
@@ -272,11 +298,6 @@ function initOptions([verb, dir, ...rest]: readonly string[], values: Values): O
 
 function folder(option: string, value: string | undefined): string | null {
   return value === undefined ? null : pathText(`--${option}`, value, 'a folder')
-}
-
-function pathText(argument: string, value: string, what: string): string {
-  if (value === '' || value.includes('\0')) throw usage(`wrong ${argument}`, printable(JSON.stringify(value)), what)
-  return value
 }
 
 function threadCount(text: string | undefined): number {
@@ -296,8 +317,4 @@ function formatList(text: string | undefined): readonly FigureFormat[] {
     }
   }
   return FIGURE_FORMATS.filter(format => named.includes(format))
-}
-
-function usage(problem: string, found: string, expected: string): Fault {
-  return new Fault({ format: 'usage', problem, found, expected, exitCode: EXIT.usage })
 }

@@ -6,7 +6,7 @@ import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
 import { parseReference } from '../compute/documents.js'
 import { EXIT, Fault, printable, type Place } from '../core/errors.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { counted, formatCount } from '../core/counts.js'
 import { formatTable, type TerminalCell, type TableOptions, type Tone } from '../render/terminal/table.js'
 
 const STATUS: { readonly [status in ClaimStatus]: { readonly text: string; readonly tone: Tone } } = {
@@ -91,22 +91,23 @@ export function auditHead({ claims, counts, same, discrepancies, guards, unclaim
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
   const claimed =
-    `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
+    `${counted(claims.length, 'claim')}: ${formatCount(agrees)} ${agrees === 1 ? 'agrees' : 'agree'}, ` +
+    `${formatCount(differs)} ${differs === 1 ? 'differs' : 'differ'}, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted from other publications, compared with nothing computed\n`
   const head = `${claimed}${sameHead(same)}`
   const ofGuards = (status: AuditedGuard['status']): string => formatCount(guards.filter(g => g.status === status).length)
   const guarded =
     guards.length === 0
       ? ''
-      : `${formatCount(guards.length)} guard${guards.length === 1 ? '' : 's'} of the wording: ${ofGuards('holds')} kept, ${ofGuards('fails')} not, ${ofGuards('not_checked')} not checked\n`
+      : `${counted(guards.length, 'guard')} of the wording: ${ofGuards('holds')} kept, ${ofGuards('fails')} not, ${ofGuards('not_checked')} not checked\n`
   const cited =
     unclaimed === null
       ? ''
-      : `${formatCount(unclaimed.length)} value${unclaimed.length === 1 ? '' : 's'} cited without a claim${unclaimed.length === 0 || strict ? '' : ' (--strict makes them fail)'}\n`
+      : `${counted(unclaimed.length, 'value')} cited without a claim${unclaimed.length === 0 || strict ? '' : ` (--strict makes ${unclaimed.length === 1 ? 'it' : 'them'} fail)`}\n`
   const noted = `${guarded}${cited}${notes.map(note => `note: ${note}\n`).join('')}`
   if (discrepancies.length === 0) return `${head}${noted}`
   return (
-    `${head}${formatCount(discrepancies.length)} contradiction${discrepancies.length === 1 ? '' : 's'} of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
+    `${head}${counted(discrepancies.length, 'contradiction')} of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
     `${of('not_checked')} not checked\n${noted}`
   )
 }
@@ -115,7 +116,7 @@ function sameHead(same: readonly AuditedSame[]): string {
   if (same.length === 0) return ''
   const of = (status: AuditedSame['status']): string => formatCount(same.filter(one => one.status === status).length)
   return (
-    `${formatCount(same.length)} quantit${same.length === 1 ? 'y' : 'ies'} of several sources: ${of('agrees')} agree, ` +
+    `${counted(same.length, 'quantity', 'quantities')} of several sources: ${of('agrees')} ${of('agrees') === '1' ? 'agrees' : 'agree'}, ` +
     `${of('disclosed')} contradictory and disclosed, ${of('fails')} not\n`
   )
 }

@@ -3,10 +3,11 @@
  * their own, which is removed. Outputs that lie elsewhere are not read.
  */
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import type { AuditReport } from '../compute/audit/contract.js'
+import { counted } from '../core/counts.js'
 import { EXIT, Fault, printable } from '../core/errors.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
@@ -16,6 +17,7 @@ import { readText } from '../core/still-file.js'
 import { makeWorkFolder, sweepWorkFolders } from '../core/system/work-folder.js'
 import type { AuditOptions } from './args.js'
 import { auditFaults, auditTables } from './audit-summary.js'
+import { problems, verdictLine } from './closing.js'
 import type { CliIo, CommandResult } from './io.js'
 import { manifestFaults } from './manifest-faults.js'
 import { refuse, reporting, type Reporter } from './reporter.js'
@@ -35,10 +37,15 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     const { study } = verified
     if (options.out !== null) await OutputSet.writeAlone(options.out, AUDIT_PATH, text)
     const head = `${study.synthetic ? 'SYNTHETIC ' : ''}study ${printable(study.name)} in ${dir}`
-    await reporter.tell(table => `${head}\n${certificateLine(certificates)}${auditTables(report, table)}`)
-    reporter.tellFaults(auditFaults(report))
+    const faults = auditFaults(report)
+    const exitCode = auditPasses(report) ? EXIT.ok : EXIT.checkFailed
+    reporter.tellFaults(faults)
+    const { agrees } = report.counts
+    const verdict = verdictLine(exitCode, [...problems(faults.length), `${counted(agrees, 'claim')} ${agrees === 1 ? 'agrees' : 'agree'}`])
+    const read = options.out === null ? '' : `read: ${posix.join(options.out, AUDIT_PATH)}\n`
+    await reporter.tell(table => `${head}\n${certificateLine(certificates)}${auditTables(report, table)}\n${verdict}${read}`)
     return {
-      exitCode: auditPasses(report) ? EXIT.ok : EXIT.checkFailed,
+      exitCode,
       report: { study: { name: study.name, path: dir }, certificates: certificates.histories, audit: JSON.parse(text) as unknown }
     }
   })

@@ -3,8 +3,9 @@
  * when the command is asked for.
  */
 import { EXIT, Failures, Fault, toFault } from '../core/errors.js'
-import { HELP, parseCommand, type Command } from './args.js'
+import { parseCommand, type Command } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
+import { COMMAND_NAMES } from './options.js'
 import { faultLines } from './lines.js'
 import { isIdentityName, withoutSecrets } from '../core/secrets.js'
 
@@ -14,7 +15,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   try {
     command = parseCommand(argv)
     if (command.command === 'help') {
-      io.stdout.write(HELP)
+      io.stdout.write((await import('./help.js')).helpText(command.topic))
       return EXIT.ok
     }
     if (command.command === 'version') {
@@ -30,7 +31,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     const exitCode = Math.max(...faults.map(f => f.exitCode))
     const verbose = command !== null && 'verbose' in command && command.verbose
     for (const line of faultLines(faults, verbose)) io.stderr.write(`${line}\n`)
-    if (exitCode === EXIT.usage) io.stderr.write('critic-traces: --help lists commands and options\n')
+    if (exitCode === EXIT.usage) io.stderr.write(`critic-traces: ${helpHint(argv)}\n`)
     if (command !== null && 'json' in command && command.json) {
       const listed = faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))
       printJson(io, { command: command.command, exit_code: exitCode, faults: listed })
@@ -49,12 +50,19 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   const pool = openTracePool(command.threads)
   try {
     if (command.command === 'all') return await (await import('./all.js')).runAll(command, io, pool)
+    if (command.command === 'diagnose') return await (await import('./diagnose.js')).runDiagnoseCommand(command, io, pool)
     return command.command === 'audit'
       ? await (await import('./audit.js')).runAudit(command, io, pool)
       : await (await import('./traces.js')).runTraces(command, io, pool)
   } finally {
     await pool.destroy()
   }
+}
+
+/** Where the help is for what could not be parsed. */
+function helpHint([word = '', verb = '']: readonly string[]): string {
+  const command = COMMAND_NAMES.find(name => name === word || name === `${word} ${verb}`)
+  return command === undefined ? '--help lists the commands' : `${command} --help lists its options`
 }
 
 /** After an interruption only the interruption is reported, without what follows from it (an aborted read, a pool that was closed). */

@@ -1,4 +1,5 @@
 /** Faults as lines on standard error: one line each, a limited number of lines, stack traces only when asked for. */
+import { formatCount } from '../core/counts.js'
 import type { Fault } from '../core/errors.js'
 import { withoutSecrets } from '../core/secrets.js'
 
@@ -7,7 +8,12 @@ const MAX_LINES = 20
 
 export function faultLines(faults: readonly Fault[], verbose: boolean): string[] {
   const shown = faults.slice(0, MAX_LINES).map(f => `critic-traces: ${verbose ? withCauses(f) : f.message}`)
-  return faults.length > MAX_LINES ? [...shown, `critic-traces: and ${faults.length - MAX_LINES} more like these`] : shown
+  return faults.length > MAX_LINES
+    ? [
+        ...shown,
+        `critic-traces: and ${formatCount(faults.length - MAX_LINES)} more like ${faults.length - MAX_LINES === 1 ? 'this' : 'these'}`
+      ]
+    : shown
 }
 
 function withCauses(error: Error): string {

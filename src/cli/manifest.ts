@@ -6,7 +6,7 @@ import { studyBytes, updatedManifest, type ManifestChanges } from '../study/mani
 import { readManifest } from '../study/manifest.js'
 import { loadStudy } from '../study/study.js'
 import { OutputSet } from '../render/outputs/output-set.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { counted } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { ManifestCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -34,7 +34,7 @@ export async function runManifest(options: ManifestCommand, io: CliIo): Promise<
     })
     hashing.finish()
     if (options.write) await OutputSet.writeAlone(dirname(path), basename(path), text)
-    const count = `${formatCount(files.length)} files`
+    const count = counted(files.length, 'file')
     await reporter.tell(
       table => `${changesTable(changes, table)}${options.write ? `wrote ${path}: ${count}\n` : `${count}; --write writes ${path}\n`}`
     )

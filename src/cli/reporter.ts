@@ -5,7 +5,7 @@
 import { Failures, type Fault } from '../core/errors.js'
 import { createProgress, type Progress } from '../render/terminal/progress.js'
 import type { TableOptions } from '../render/terminal/table.js'
-import { wantsColour } from '../render/terminal/text.js'
+import { wantsColour, lineWidth } from '../render/terminal/text.js'
 import type { CommonOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
@@ -21,11 +21,18 @@ export class Reporter {
     this.progress = progress
   }
 
+  /** true: the summary lists everything and cuts no text, instead of what fits a screen */
+  get verbose(): boolean {
+    return this.#options.verbose
+  }
+
   /** Prints the summary. @param text called only where the summary is printed */
   async tell(text: (table: TableOptions) => string | Promise<string>): Promise<void> {
     this.progress.close()
-    const { quiet, json } = this.#options
-    if (!quiet && !json) this.io.stdout.write(await text({ colour: wantsColour(this.io.stdout, this.io.env) }))
+    const { quiet, json, verbose } = this.#options
+    if (quiet || json) return
+    const { stdout, env } = this.io
+    stdout.write(await text({ colour: wantsColour(stdout, env), ...(verbose ? {} : { width: lineWidth(stdout) }) }))
   }
 
   tellFaults(faults: readonly Fault[]): void {

@@ -1,7 +1,7 @@
 /** `verify --second-reader`: the study's inputs read again by other libraries, as lines and a table. */
 import { Fault, printable } from '../core/errors.js'
 import type { ManifestReport } from '../study/manifest.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { counted, formatCount } from '../core/counts.js'
 import type { createProgress } from '../render/terminal/progress.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { Study } from '../schema/study.js'
@@ -33,12 +33,13 @@ export function secondFaults(readings: readonly NamedReading[]): Fault[] {
 
 /** Counts, then a row for every file that is not the same, with the reason, then notes. */
 export function secondTable(readings: readonly NamedReading[], options: TableOptions): string {
-  const count = (status: NamedReading['status']): number => readings.filter(r => r.status === status).length
+  const number = (status: NamedReading['status']): number => readings.filter(r => r.status === status).length
+  const count = (status: NamedReading['status']): string => formatCount(number(status))
   const values = readings.reduce((sum, r) => sum + r.values, 0)
-  const refused = count('refused')
+  const refused = number('refused')
   const head =
     `second reader: ${count('same')} same, ${count('different')} different, ${count('not readable')} not readable by the second` +
-    `${refused === 0 ? '' : `, ${refused} refused by ours`}; ${formatCount(values)} values compared\n`
+    `${refused === 0 ? '' : `, ${formatCount(refused)} refused by ours`}; ${counted(values, 'value')} compared\n`
   const rows = readings.filter(({ status }) => status !== 'same')
   const table =
     rows.length === 0

@@ -3,23 +3,30 @@ import type { PooledChanges, SnapshotStatistics } from '../compute/traces/contra
 import type { CheckReport } from '../compute/traces/expectations.js'
 import type { ManifestReport } from '../study/manifest.js'
 import type { CertificateReport } from '../ingest/certificate/verify.js'
-import type { SnapshotResult } from '../runs/batch.js'
-import type { AnalysedHistories } from '../compute/histories/analyse.js'
-import type { FoundDataset } from '../compute/evidence/contract.js'
-import type { MetricStatistics } from '../compute/histories/document.js'
-import { printable, printableId } from '../core/errors.js'
-import { counted, formatBytes, formatCount } from '../render/terminal/numbers.js'
+import { printableId } from '../core/errors.js'
+import { counted, formatCount } from '../core/counts.js'
 import { formatTable, type TerminalCell, type TableOptions } from '../render/terminal/table.js'
 
-const NONE = 'undefined'
+export const NONE = 'undefined'
 
 /** A double of the statistics file, rounded for reading to ten significant digits. */
-function value(x: number | null, digits = 10): string {
-  return x === null ? NONE : String(Number(x.toPrecision(digits)))
+export function valueText(x: number | null, digits = 10): string {
+  return x === null ? NONE : formatCount(Number(x.toPrecision(digits)))
 }
 
 function percent(x: number | null): string {
-  return x === null ? NONE : `${value(x * 100, 9)} %`
+  return x === null ? NONE : `${valueText(x * 100, 9)} %`
+}
+
+export function stepsText(first: number, last: number): string {
+  return `${formatCount(first)}-${formatCount(last)}`
+}
+
+/** `trainer step 12`, `trainer steps 1-40`, `steps unknown` */
+export function trainerSteps(steps: readonly [first: number, last: number] | null): string {
+  if (steps === null) return 'steps unknown'
+  const [first, last] = steps
+  return first === last ? `trainer step ${formatCount(first)}` : `trainer steps ${stepsText(first, last)}`
 }
 
 /** What holds for traces, then a table of boundary against internal transitions. */
@@ -29,34 +36,39 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
     [{ title: 'transitions' }, { title: 'at turn boundaries', align: 'right' }, { title: 'inside spans', align: 'right' }],
     [
       ['count', ...both(c => formatCount(c.transitions))],
-      ['mean |change of value|', ...both(c => value(c.mean_abs_change))],
+      ['mean |change of value|', ...both(c => valueText(c.mean_abs_change))],
       [`jumps, |change| > ${s.threshold}`, ...both(c => formatCount(c.jumps))],
       ['jump rate', ...both(c => percent(c.jump_rate))]
     ],
     options
   )
-  const steps = s.steps === null ? 'steps unknown' : `trainer steps ${s.steps[0]}-${s.steps[1]}`
   const lines = [
-    `${formatCount(s.traces)} traces, ${formatCount(s.tokens)} tokens, ${steps}${s.synthetic ? ', SYNTHETIC data' : ''}`,
+    `${counted(s.traces, 'trace')}, ${counted(s.tokens, 'token')}, ${trainerSteps(s.steps)}${s.synthetic ? ', SYNTHETIC data' : ''}`,
     comparedLine(s),
     ...outcomeLines(s),
-    `jump rate ratio ${value(s.jump_rate_ratio, 9)}; boundary mean above internal ` +
+    `jump rate ratio ${valueText(s.jump_rate_ratio, 9)}; boundary mean above internal ` +
       (s.traces_boundary_exceeds_internal === null
         ? `${NOT_STATED}: no trace has transitions of both kinds`
-        : `in ${s.traces_boundary_exceeds_internal} of ${s.traces_with_both_kinds} traces`),
+        : `in ${formatCount(s.traces_boundary_exceeds_internal)} of ${counted(s.traces_with_both_kinds, 'trace')}`),
     `successes that end above their first value: ${share(s.success.positive_delta, s.success.traces)}; ` +
       `failures that end below: ${share(s.failure.negative_delta, s.failure.traces)}`
   ]
-  return `${lines.join('\n')}\n\n${transitions}`
+  const notes = s.notes.map(note => `note: ${note}\n`).join('')
+  return `${lines.join('\n')}\n\n${transitions}${notes}`
 }
 
 /** Whether the arrays were compared: a trace with one source has nothing to compare with. */
-function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotStatistics): string {
-  if (verified) return `values, returns and positions of all ${formatCount(traces)} traces equal their NPZ arrays exactly`
-  if (checks.npz_exactly_equal === null) return 'UNVERIFIED: one source for every trace, page or NPZ file: not compared'
+function comparedLine({ verified, traces, one_source: alone, checks, stated }: SnapshotStatistics): string {
+  if (verified) {
+    const all = traces === 1 ? 'the one trace equal' : `all ${formatCount(traces)} traces equal`
+    // Traces without NPZ files were compared with those of a second dump.
+    const second = stated.npz === 0 ? 'those of the second dump' : `${traces === 1 ? 'its' : 'their'} NPZ arrays`
+    return `values, returns and positions of ${all} ${second} exactly`
+  }
+  if (checks.npz_exactly_equal === null) return 'one source for every trace, not compared'
   return (
-    `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${formatCount(traces)} traces equal their NPZ arrays ` +
-    `exactly; UNVERIFIED: one source for ${formatCount(alone)}: not compared`
+    `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${counted(traces, 'trace')} equal their NPZ arrays ` +
+    `exactly; one source for the other ${formatCount(alone)}, not compared`
   )
 }
 
@@ -65,14 +77,14 @@ function outcomeLines({ traces, outcome_from: from, success_threshold: threshold
   return [
     ...(from.score === 0
       ? []
-      : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${formatCount(traces)} traces`]),
+      : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${counted(traces, 'trace')}`]),
     ...(from.unknown === 0
       ? []
-      : [`outcome unknown: ${formatCount(from.unknown)} of ${formatCount(traces)} traces, which are in no count of successes or failures`])
+      : [`outcome unknown: ${formatCount(from.unknown)} of ${counted(traces, 'trace')}, which are in no count of successes or failures`])
   ]
 }
 
-const NOT_STATED = 'not stated'
+export const NOT_STATED = 'not stated'
 
 function share(some: number | null, all: number | null): string {
   if (some !== null && all !== null) return `${formatCount(some)} of ${formatCount(all)}`
@@ -93,6 +105,19 @@ export function checksTable(checks: readonly CheckReport[], options: TableOption
   )
 }
 
+/** `checks: 7 of 7 expected ones hold`, and a table of those that do not; every check where a study expects none. */
+export function checksSummary(checks: readonly CheckReport[], options: TableOptions): string {
+  const expected = checks.filter(c => c.expected)
+  if (expected.length === 0) return checksTable(checks, options)
+  const bad = expected.filter(c => c.faults.length > 0)
+  const names = bad.length === 0 ? `: ${expected.map(c => c.check).join(', ')}` : ''
+  const reported = checks.length - expected.length
+  const line =
+    `checks: ${formatCount(expected.length - bad.length)} of ${formatCount(expected.length)} expected hold${names}` +
+    `${reported === 0 ? '' : `; ${formatCount(reported)} reported only`}\n`
+  return bad.length === 0 ? line : line + checksTable(bad, options)
+}
+
 /** What a check looks at one by one, where it does not look at traces. */
 const LOOKED_AT: Readonly<Record<string, string>> = { 'end marker': 'boundary', 'outcomes per step': 'step' }
 
@@ -104,86 +129,6 @@ function verdict(c: CheckReport): TerminalCell {
   const aside = c.unstated === 0 ? '' : `, ${formatCount(c.unstated)} ${NOT_STATED}`
   if (!c.expected) return { text: `reported only${aside}`, tone: 'muted' }
   return c.faults.length === 0 ? { text: `ok${aside}`, tone: 'good' } : { text: `FAILED${aside}`, tone: 'bad' }
-}
-
-/** How the sessions were joined, then one table for each analysis: what the step view keeps of every metric. */
-export function historiesTables({ selections, analyses, excluded, warnings }: AnalysedHistories, options: TableOptions): string {
-  const tables = analyses.map(({ analysis, statistics }) =>
-    formatTable(
-      [
-        { title: analysis.name },
-        { title: 'metric' },
-        { title: 'observations', align: 'right' },
-        { title: 'steps', align: 'right' },
-        { title: 'first mean', align: 'right' },
-        { title: 'last mean', align: 'right' },
-        { title: 'best', align: 'right' }
-      ],
-      Object.values(statistics.selections).flatMap(selection =>
-        Object.entries(selection.metrics).map(([metric, m], i) => [
-          i === 0 ? selection.title : '',
-          metric,
-          formatCount(m.observations),
-          stepRange(m),
-          m.first === undefined ? '' : value(m.first.mean, 6),
-          m.last === undefined ? '' : value(m.last.mean, 6),
-          best(m)
-        ])
-      ),
-      options
-    )
-  )
-  const joined = [...selections.values()].map(({ selection, sessions, rollbacks }) => {
-    const rows = sessions.reduce((sum, s) => sum + s.rows, 0)
-    const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length === 1 ? 'once' : `${formatCount(rollbacks.length)} times`}`
-    return `${printable(selection.title, 400)}: ${counted(sessions.length, 'session')}, ${counted(rows, 'row')}${back}`
-  })
-  const lines = [...joined, `runs not selected: ${formatCount(excluded.length)}`, ...warnings.map(w => `note: ${printableId(w, 400)}`)]
-  return `${lines.join('\n')}\n\n${tables.join('\n')}`
-}
-
-function stepRange(m: MetricStatistics): string {
-  return m.first_step === null || m.last_step === null ? '-' : `${m.first_step}-${m.last_step}`
-}
-
-function best(m: MetricStatistics): string {
-  if (m.best === undefined) return ''
-  return m.best === null ? NONE : `${value(m.best.value, 6)} at ${m.best.step}`
-}
-
-/** One row for each dataset. Where the study restricts decoding, pages of the other columns are not read; the count says so. */
-export function datasetsTable(datasets: readonly FoundDataset[], options: TableOptions): string {
-  return formatTable(
-    [
-      { title: 'dataset' },
-      { title: 'size', align: 'right' },
-      { title: 'rows', align: 'right' },
-      { title: 'columns decoded', align: 'right' },
-      { title: 'pages', align: 'right' },
-      { title: 'with checksum', align: 'right' }
-    ],
-    datasets.map(({ name, audit: { bytes, rows, columns, columnsDecoded, checked } }) => [
-      name,
-      formatBytes(bytes),
-      formatCount(rows),
-      `${formatCount(columnsDecoded)} of ${formatCount(columns)}`,
-      formatCount(checked.pages),
-      formatCount(checked.checksummed)
-    ]),
-    options
-  )
-}
-
-export function outputsTable(
-  out: string,
-  outputs: ReadonlyArray<{ readonly path: string; readonly bytes: number }>,
-  options: TableOptions
-): string {
-  return formatTable(
-    [{ title: `written to ${out}` }, { title: 'size', align: 'right' }],
-    outputs.map(({ path, bytes }) => [path, formatBytes(bytes)]),
-    options
-  )
 }
 
 /** A note on outputs that stay; empty where there are none. Names at most twenty. */
@@ -199,7 +144,8 @@ export function leftNote(left: readonly string[]): string {
 export function manifestTable(report: ManifestReport, options: TableOptions): string {
   const bad = report.files.filter(f => f.status !== 'ok')
   const { ok, mismatch, missing, unlisted } = report.counts
-  const head = `${ok} ok, ${mismatch} mismatch, ${missing} missing, ${unlisted} unlisted\n`
+  const [okText, ...rest] = [ok, mismatch, missing, unlisted].map(formatCount)
+  const head = `${okText} ok, ${rest[0]} mismatch, ${rest[1]} missing, ${rest[2]} unlisted\n`
   if (bad.length === 0) return head
   return (
     head +
@@ -219,31 +165,6 @@ export function certificateLine(report: CertificateReport | null): string {
   const complete = histories.filter(h => h.complete).length
   const growing = histories.filter(h => h.growing).length
   const rows = histories.reduce((sum, h) => sum + h.rows, 0)
-  const still = growing > 0 ? `, ${growing} of them of a run that was still growing` : ''
-  return `certificates: ${complete} of ${histories.length} histories whole, ${formatCount(rows)} rows${still}\n`
-}
-
-/** Labels that belong to a snapshot's numbers. */
-function notes(s: SnapshotStatistics | null): string[] {
-  return [...(s?.verified === false ? ['unverified'] : []), ...(s?.synthetic === true ? ['SYNTHETIC'] : [])]
-}
-
-export function batchTable(results: readonly SnapshotResult[], options: TableOptions): string {
-  return formatTable(
-    [
-      { title: 'snapshot' },
-      { title: 'status' },
-      { title: 'traces', align: 'right' },
-      { title: 'tokens', align: 'right' },
-      { title: 'jump rate ratio', align: 'right' }
-    ],
-    results.map(({ plan, status, statistics: s, faults }) => [
-      plan?.name ?? faults[0]?.place.file ?? '-',
-      { text: [status, ...notes(s)].join(', '), tone: status === 'failed' ? 'bad' : 'good' },
-      s === null ? '' : formatCount(s.traces),
-      s === null ? '' : formatCount(s.tokens),
-      s === null ? '' : value(s.jump_rate_ratio, 9)
-    ]),
-    options
-  )
+  const still = growing > 0 ? `, ${formatCount(growing)} of them of a run that was still growing` : ''
+  return `certificates: ${formatCount(complete)} of ${counted(histories.length, 'history', 'histories')} whole, ${counted(rows, 'row')}${still}\n`
 }

@@ -1,26 +1,24 @@
 /** `traces PATH…`: analyses critic-trace snapshots, each into its own subfolder of the output folder. */
 import { batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
+import type { WrittenIndex } from '../runs/batch-index.js'
+import { batchCounts } from '../runs/batch-result.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import type { SnapshotSettings } from '../runs/snapshot.js'
-import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema/traces.js'
-import type { RunOptions } from './args.js'
+import type { TracesOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
+import { settingsOf } from './trace-settings.js'
 
-export async function runTraces(
-  options: RunOptions & { readonly paths: readonly string[] },
-  io: CliIo,
-  pool: TracePool
-): Promise<CommandResult> {
+export async function runTraces(options: TracesOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
     const { paths, out, formats } = options
     const { progress } = reporter
     let phase: Phase | null = null
+    const over: { index: WrittenIndex | null } = { index: null }
     if (options.study !== null) refuseOutputsAtStudy(options.study, out)
-    const settings = await settingsOf(options.study)
+    const { settings, notes } = await settingsOf(options)
+    for (const note of notes) progress.line(`note: ${note}`)
     const results = await runBatch({
       paths,
       settings,
@@ -36,20 +34,24 @@ export async function runTraces(
         if (status === 'done') phase?.finish()
         else progress.close()
         reporter.tellFaults(faults)
+      },
+      onIndex: written => {
+        over.index = written
       }
     })
+    const exitCode = batchExitCode(results)
     await reporter.tell(async table => {
-      const { batchTable, checksTable, leftNote, statisticsTables } = await import('./summary.js')
-      const [only] = results
-      const single = results.length === 1 && only.statistics !== null ? `${statisticsTables(only.statistics, table)}\n` : ''
-      const checks = single === '' || only.outcome === null ? '' : `${checksTable(only.outcome.checks, table)}\n`
-      return `${single}${checks}${batchTable(results, table)}\nindex: ${out}/${BATCH_INDEX}\n${leftNote(results.flatMap(r => r.left ?? []))}`
+      const { batchSummary } = await import('./batch-summary.js')
+      return batchSummary(results, over.index, { out, formats, verbose: reporter.verbose, exitCode }, table)
     })
     return {
-      exitCode: batchExitCode(results),
+      exitCode,
       report: {
         synthetic: isSynthetic(settings, results),
         out,
+        counts: batchCounts(results),
+        over_steps: over.index?.outputs.map(({ path }) => path) ?? [],
+        kept: over.index?.kept ?? 0,
         snapshots: results.map(({ plan, status, statistics, outcome, faults, left }) => ({
           name: plan?.name ?? null,
           status,
@@ -62,17 +64,4 @@ export async function runTraces(
       }
     }
   })
-}
-
-async function settingsOf(dir: string | null): Promise<SnapshotSettings> {
-  const study = dir === null ? null : (await (await import('../study/study.js')).loadStudy(dir)).study
-  const traces = study?.critic_traces ?? null
-  // Without a study, and with one that lacks this section, nothing is expected of a snapshot.
-  return {
-    traces: traces ?? DEFAULT_CRITIC_TRACE_STUDY,
-    expectations: traces?.expectations ?? REPORTED_WITHOUT_STUDY,
-    enforced: traces !== null,
-    examplesRequired: false,
-    synthetic: study?.synthetic ?? false
-  }
 }

@@ -1,6 +1,6 @@
 /** The first steps of `all`, `audit` and `verify`: the study, its files against its manifest, its certificates and views. */
 import { join } from 'node:path'
-import { printable } from '../core/errors.js'
+import { Fault, printable } from '../core/errors.js'
 import { withWayTo } from '../core/strict-json.js'
 import { viewFaults } from '../fetch/views.js'
 import { verifyCertificates, type CertificateReport } from '../ingest/certificate/verify.js'
@@ -9,7 +9,7 @@ import type { Done, RunProgress } from '../runs/context.js'
 import { amountOf } from '../study/inventory.js'
 import { readManifest, verifyManifest, type ManifestReport } from '../study/manifest.js'
 import { loadStudy, type StudyFile } from '../study/study.js'
-import type { Study } from '../schema/study.js'
+import { SECTIONS_READ, type Study } from '../schema/study.js'
 import { refuse, type Reporter } from './reporter.js'
 
 export interface VerifiedStudy {
@@ -38,6 +38,15 @@ export async function studyFolder(named: string | null, { io, progress }: Report
 /** Loads a study and verifies its files. A file that differs does not throw: the report lists it. */
 export async function verifyStudy(dir: string, { io, progress }: Reporter): Promise<VerifiedStudy> {
   const { study, ...studyFile } = await loadStudy(dir)
+  if (SECTIONS_READ.every(name => study[name] === null)) {
+    throw new Fault({
+      format: 'study',
+      problem: 'nothing fetched yet',
+      found: 'fetch alone',
+      expected: `histories, which "node dist/run.js fetch --study ${printable(dir, 400)}" fetches and drafts`,
+      place: { file: studyFile.path }
+    })
+  }
   const command = `node dist/run.js manifest --study ${printable(dir, 400)} --write`
   const listed = await readManifest(join(dir, study.manifest)).catch(withWayTo(`a manifest; "${command}" writes one`))
   const hashing = progress.phase({ label: 'verifying', total: listed.files.reduce((sum, file) => sum + file.bytes, 0), unit: 'bytes' })

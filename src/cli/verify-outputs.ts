@@ -1,9 +1,11 @@
 /** `verify --outputs OUT`: compares a folder of outputs with the record of its run. */
+import { counted, formatCount } from '../core/counts.js'
 import { EXIT } from '../core/errors.js'
 import { formatSha256sum } from '../study/manifest.js'
 import { checkOutputs, outputFaults, type OutputsReport } from '../runs/outputs-check.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { VerifyCommand } from './args.js'
+import { problems, verdictLine } from './closing.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
 
@@ -22,21 +24,28 @@ export async function verifyOutputs(out: string, options: VerifyCommand, io: Cli
     if (options.format === 'sha256sum') {
       io.stdout.write(formatSha256sum(report))
       const { 'size only': sizeOnly } = report.counts
-      if (sizeOnly > 0 && !options.quiet) io.stderr.write(`note: ${sizeOnly} recorded by size alone, with no line\n`)
-    } else {
-      const records = report.records.length === 1 ? '1 record' : `${report.records.length} records`
-      await reporter.tell(table => `outputs in ${out}, ${records}\n${outputsStatus(report, table)}`)
+      if (sizeOnly > 0 && !options.quiet) io.stderr.write(`note: ${formatCount(sizeOnly)} recorded by size alone, with no line\n`)
     }
     const faults = outputFaults(report, out)
+    const exitCode = faults.length > 0 ? EXIT.checkFailed : EXIT.ok
     reporter.tellFaults(faults)
-    return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: { outputs: out, ...report } }
+    if (options.format !== 'sha256sum') {
+      const { ok, 'size only': sizeOnly } = report.counts
+      const verdict = verdictLine(exitCode, [...problems(faults.length), `${counted(ok + sizeOnly, 'output')} as recorded`])
+      const records = counted(report.records.length, 'record')
+      await reporter.tell(table => `outputs in ${out}, ${records}\n${outputsStatus(report, table)}${verdict}`)
+    }
+    return { exitCode, report: { outputs: out, ...report } }
   })
 }
 
 /** Counts, then one row for each file that is not plainly ok. */
 function outputsStatus({ files, counts }: OutputsReport, options: TableOptions): string {
   const { ok, 'size only': sizeOnly, mismatch, missing, unlisted } = counts
-  const head = `${ok} ok, ${sizeOnly} by size only, ${mismatch} mismatch, ${missing} missing, ${unlisted} unlisted\n`
+  const count = formatCount
+  const head =
+    `${count(ok)} ok, ${count(sizeOnly)} by size only, ${count(mismatch)} mismatch, ${count(missing)} missing, ` +
+    `${count(unlisted)} unlisted\n`
   const rest = files.filter(({ status }) => status !== 'ok')
   if (rest.length === 0) return head
   return (

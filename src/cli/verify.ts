@@ -2,12 +2,14 @@
  * `verify`: checks every file of the study against its source_manifest.json, and every certificate. With `--second-reader`
  * every value is read twice.
  */
+import { counted } from '../core/counts.js'
 import { EXIT, printable } from '../core/errors.js'
 import { formatSha256sum } from '../study/manifest.js'
 import { verifyCertificates } from '../ingest/certificate/verify.js'
 import { viewFaults } from '../fetch/views.js'
 import type { VerifyCommand } from './args.js'
 import type { SecondOptions } from '../second/run.js'
+import { problems, verdictLine } from './closing.js'
 import type { CliIo, CommandResult } from './io.js'
 import { missingClaims } from './claims.js'
 import { manifestFaults } from './manifest-faults.js'
@@ -29,6 +31,14 @@ export async function runVerify(options: VerifyCommand, io: CliIo, second: Secon
     const readings =
       reader === null || !manifest.ok ? null : await reader.readAgain(dir, study, manifest, progress, { signal: io.signal, ...second })
     progress.close()
+    const faults = [
+      ...manifestFaults(manifest, dir),
+      ...(certificates?.faults ?? []),
+      ...views,
+      ...(reader?.secondFaults(readings ?? []) ?? [])
+    ]
+    const exitCode = faults.reduce<number>((gravest, fault) => Math.max(gravest, fault.exitCode), EXIT.ok)
+    reporter.tellFaults(faults)
     if (options.format === 'sha256sum') io.stdout.write(formatSha256sum(manifest))
     else {
       await reporter.tell(async table => {
@@ -42,19 +52,13 @@ export async function runVerify(options: VerifyCommand, io: CliIo, second: Secon
             ? ''
             : readings === null
               ? 'second reader: not asked, since files differ from the manifest\n'
-              : reader.secondTable(readings, table)
+              : reader.secondTable(readings, table),
+          verdictLine(exitCode, [...problems(faults.length), `${counted(manifest.counts.ok, 'file')} as listed`])
         ].join('')
       })
     }
-    const faults = [
-      ...manifestFaults(manifest, dir),
-      ...(certificates?.faults ?? []),
-      ...views,
-      ...(reader?.secondFaults(readings ?? []) ?? [])
-    ]
-    reporter.tellFaults(faults)
     return {
-      exitCode: faults.reduce<number>((gravest, fault) => Math.max(gravest, fault.exitCode), EXIT.ok),
+      exitCode,
       report: {
         synthetic: study.synthetic,
         study: dir,

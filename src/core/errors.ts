@@ -168,8 +168,12 @@ export function nearest(name: string, known: readonly string[]): string | null {
   if (name.length > 64) return null
   let best: string | null = null
   let bestDistance = Math.floor(name.length / 3) + 1
+  const wanted = name.toLowerCase()
   for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    const other = candidate.toLowerCase()
+    // A file may have 200,000 names, and a distance is at least the difference of the lengths.
+    if (Math.abs(wanted.length - other.length) >= bestDistance) continue
+    const distance = editDistance(wanted, other)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance

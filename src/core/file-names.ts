@@ -110,3 +110,9 @@ export function stepFromName(name: string): number | null {
   const match = (isAscii(base) ? ASCII_STEP : new RegExp(STEP, 'iu')).exec(base)
   return match === null ? null : Number(match[1])
 }
+
+/** The step of a file that a trainer wrote: as `stepFromName`, or a name of digits alone (`12.pt`, as `{rollout_id}.pt`). */
+export function stepFromDumpName(name: string): number | null {
+  const digits = /^(\d{1,15})(?:\.[a-z]+)+$/i.exec(basename(name))
+  return digits === null ? stepFromName(name) : Number(digits[1])
+}

@@ -53,6 +53,8 @@ export interface StillFile {
   chunks(options?: ChunkOptions): ByteGenerator
   /** Exactly the bytes asked for, in memory of their own. */
   slice(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
+  /** The same into memory of the caller. */
+  fill(bytes: Uint8Array, start: number): Promise<void>
   /** SHA-256 of all bytes of the file, which stood still; hexadecimal. */
   sha256(options?: HashOptions): Promise<string>
   /**
@@ -134,9 +136,13 @@ class OpenStill implements StillFile {
 
   async slice(start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(new ArrayBuffer(end - start))
+    await this.fill(bytes, start)
+    return bytes
+  }
+
+  async fill(bytes: Uint8Array, start: number): Promise<void> {
     const filled = await this.#fill(bytes, start)
     if (filled < bytes.length) throw changeError(this.#words, this.#path, cutAt(this.#before, start + filled))
-    return bytes
   }
 
   async sha256(options: HashOptions = {}): Promise<string> {

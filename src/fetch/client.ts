@@ -17,6 +17,7 @@ import { dataOf, errorMessage } from './body.js'
 import type { Broken, FaultMaker } from './broken.js'
 import { Wire, type Answer } from './http.js'
 import type { ApiKey } from './key.js'
+import type { ProxyServer } from './proxy.js'
 import { backoffMs, isRetried, retryAfterMs, systemClock, type Clock } from './retry.js'
 import { Slots } from './slots.js'
 
@@ -47,6 +48,8 @@ export interface ClientOptions {
   readonly random?: () => number
   /** resolves host names (default: the system's) */
   readonly lookup?: LookupFunction
+  /** the proxy that requests go through (default: none) */
+  readonly proxy?: ProxyServer | null
   /** called before each wait */
   readonly onRetry?: (retry: Retry) => void
 }
@@ -85,11 +88,11 @@ export class WandbClient {
   readonly #onAbort: () => void
 
   constructor(options: ClientOptions) {
-    const { address, signal, deadlineMs, idleMs = IDLE_MS, errorMs = ERROR_MS, clock = systemClock, lookup } = options
+    const { address, signal, deadlineMs, idleMs = IDLE_MS, errorMs = ERROR_MS, clock = systemClock, lookup, proxy = null } = options
     if (!(deadlineMs > 0 && deadlineMs <= MAX_TIMER_MS)) throw new RangeError(`deadlineMs is ${deadlineMs}`)
     this.#options = options
     this.#clock = clock
-    this.#wire = new Wire({ secure: address.base.protocol === 'https:', connections: MAX_UNDER_WAY, idleMs, errorMs, lookup })
+    this.#wire = new Wire({ secure: address.base.protocol === 'https:', connections: MAX_UNDER_WAY, idleMs, errorMs, lookup, proxy })
     this.#slots = new Slots(MAX_UNDER_WAY, this.#stop.signal)
     this.#deadlineAt = clock.now() + deadlineMs
     this.#timer = setTimeout(() => this.#stop.abort(DEADLINE), deadlineMs)
@@ -133,7 +136,9 @@ export class WandbClient {
   }
 
   #faultMaker(what: string, note = ''): FaultMaker {
-    const file = `${addressText(this.#options.address)}, ${printable(what, 250)}${note}`
+    const { address, proxy } = this.#options
+    const through = proxy === null || proxy === undefined ? '' : ` through the proxy ${proxy.host}`
+    const file = `${addressText(address)}${through}, ${printable(what, 250)}${note}`
     return (problem, found, expected) => new Fault({ format: 'wandb', problem, found, expected, place: { file } })
   }
 
@@ -172,7 +177,7 @@ export class WandbClient {
     const aboutKey = this.#faultMaker(what, `, key of ${this.#options.key.source}`)
     if (status === 401) return aboutKey('refused', found, 'an API key that the server knows')
     if (status === 403) return aboutKey('refused', found, 'an API key that may read this')
-    if (status === 404) return plain('not found', found, 'a W&B server at this address')
+    if (status === 404) return plain('project not found', found, 'a project of this name on this server, or a W&B server at this address')
     return plain('request failed', found, 'HTTP 200')
   }
 

@@ -11,13 +11,15 @@ import { isGrowingState } from '../ingest/certificate/states.js'
 import type { RunDetails } from './answers.js'
 import { certificatePath, certificateText, isFetchState, STEP_KEYS, type FetchState } from '../ingest/certificate/file.js'
 import { certify, type CertificateFacts, type HistoryOnDisk } from '../ingest/certificate/certificate.js'
-import { historyWindows, type Ask } from './history.js'
+import { AHEAD, historyWindows, type Ask } from './history.js'
 import type { LabelledRun } from './listing.js'
 import { RowExporter } from '../ingest/certificate/row.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import { ResumableFile } from './resumable-file.js'
 import type { HistoryCertificate } from '../ingest/certificate/fields.js'
 import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../schema/fetch.js'
+import { mostWindows, narrowWindows } from './plausible.js'
+import { isWide, WindowWidths } from './widths.js'
 
 export interface RowsRequest {
   /** the study's folder, and the folder of its histories in it */
@@ -42,6 +44,8 @@ export interface RowsRequest {
 export interface FetchedRows {
   readonly certificate: HistoryCertificate
   readonly resumed: boolean
+  /** true: wide windows did not give the rows that the server counts, and narrow ones were asked for */
+  readonly narrowed: boolean
   /** the run, described after its last row was fetched */
   readonly now: RunDetails
 }
@@ -54,10 +58,18 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows | Fau
   const { dir, folder, run, signal } = request
   const path = historyPath(folder, run)
   const fresh = freshState(request)
-  const file = await ResumableFile.open(join(dir, path), state => isFetchState(state) && isSameFetch(state, fresh))
+  let file = await ResumableFile.open(join(dir, path), state => isFetchState(state) && isSameFetch(state, fresh))
   try {
     const earlier = isFetchState(file.state) ? file.state : null
-    const state = await fetchWindows(request, file, earlier ?? fresh)
+    let state = await fetchWindows(request, file, earlier ?? fresh, true)
+    const narrowed = !(state instanceof Fault) && isDoubtful(state)
+    if (narrowed) {
+      request.count(-rowsOf(state as FetchState))
+      await file.close()
+      await ResumableFile.discard(join(dir, path))
+      file = await ResumableFile.open(join(dir, path), () => false)
+      state = await fetchWindows(request, file, fresh, false)
+    }
     if (state instanceof Fault) {
       await file.close()
       return state
@@ -69,7 +81,7 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows | Fau
     const facts = factsOf(state, now, { path, bytes, sha256 }, request.synthetic)
     const certificate = certify(facts, onDisk)
     await OutputSet.writeAlone(dir, certificatePath(folder, run), certificateText(certificate))
-    return { certificate, resumed: earlier !== null, now }
+    return { certificate, resumed: earlier !== null, narrowed, now }
   } catch (error) {
     // The first error is reported. If the journal cannot be written either, the next fetch only loses some rows.
     await file.close().catch(() => undefined)
@@ -77,18 +89,40 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows | Fau
   }
 }
 
+function rowsOf({ requests: { intervals } }: FetchState): number {
+  return intervals.reduce((sum, { rows }) => sum + rows, 0)
+}
+
+/**
+ * True if wide windows did not give as many rows as the server counts. Then they are not proved, and windows of 100 steps are
+ * asked for, unless these would be too many.
+ */
+function isDoubtful(state: FetchState): boolean {
+  const { history_line_count: counted, last_step: last } = state.snapshot
+  if (!state.requests.intervals.some(isWide) || rowsOf(state) === counted) return false
+  return narrowWindows(last) <= mostWindows(counted)
+}
+
 /** Appends the windows from the end of the state to the last step first seen, or up to a row that is a Fault. */
-async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFile, from: FetchState): Promise<FetchState | Fault> {
+async function fetchWindows(
+  { run, ask, count }: RowsRequest,
+  file: ResumableFile,
+  from: FetchState,
+  mayWiden: boolean
+): Promise<FetchState | Fault> {
   const { entity, project, id } = run
   const { intervals } = from.requests
-  count(intervals.reduce((sum, interval) => sum + interval.rows, 0))
+  count(rowsOf(from))
   const rows = new RowExporter(from.left_out)
   let state = from
+  // An earlier fetch that got far with narrow windows alone was of a dense run, or had gone back to narrow ones.
+  const isOpen = intervals.length <= AHEAD || intervals.some(isWide)
   const windows = historyWindows(ask, {
     entity,
     project,
     id,
     rows,
+    widths: new WindowWidths(mayWiden && isOpen && from.snapshot.history_line_count !== null, intervals),
     from: (intervals.at(-1)?.to ?? -1) + 1,
     to: from.snapshot.last_step ?? -1
   })

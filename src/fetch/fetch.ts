@@ -6,35 +6,36 @@
  *                                                                                └──► runs.json and its views
  *
  * A killed fetch leaves its rows beside the place of the history, and the next fetch resumes from there. The list of runs
- * is written last.
+ * is written last. A run that cannot be fetched ends alone: the others come, and its earlier entry stays.
  */
-import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { EXIT, Fault, isRefusal, printable, printableId } from '../core/errors.js'
-import { fetchRows, historyPath } from './fetch-rows.js'
-import { allowedConfig } from '../ingest/config/allowed.js'
-import type { ListedRun } from '../ingest/histories/types.js'
-import type { Study } from '../schema/study.js'
-import { STUDY_FILE } from '../study/label.js'
+import { EXIT, Fault, printable } from '../core/errors.js'
 import { mapLimited } from '../core/limited.js'
-import { resolveInside } from '../core/paths.js'
-import { addressText, runUrl, type Address } from '../ingest/certificate/address.js'
-import { isGrowingState } from '../ingest/certificate/states.js'
-import { LOST, projectPath, readRun, type ProjectName, type RunDetails } from './answers.js'
-import { certificatePath, checkCertificate, failedChecks, readCertificate } from '../ingest/certificate/file.js'
-import { WandbClient, type Clock, type Retry } from './client.js'
-import type { Ask } from './history.js'
-import type { ApiKey } from './key.js'
-import { labelRuns, listRuns, renamedRun, requireSelected, requireStillThere, type LabelledRun } from './listing.js'
-import { RUN_QUERY } from './queries.js'
-import { checkedRunsText, mergeEntries, ownFields, readRunEntries, runsText, type MergedEntries, type RunEntry } from './runs-file.js'
-import { OutputSet } from '../render/outputs/output-set.js'
-import { ResumableFile } from './resumable-file.js'
-import type { HistoryCertificate } from '../ingest/certificate/fields.js'
-import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy } from '../schema/fetch.js'
-import type { HistoryStudy } from '../schema/histories.js'
-import { withoutSecrets } from '../core/secrets.js'
 import { readText } from '../core/still-file.js'
+import { addressText } from '../ingest/certificate/address.js'
+import { allowedConfig } from '../ingest/config/allowed.js'
+import { OutputSet } from '../render/outputs/output-set.js'
+import { OTHER_LABEL, type FetchRuns, type FetchStudy } from '../schema/fetch.js'
+import { STUDY_FILE } from '../study/label.js'
+import type { ProjectName } from './answers.js'
+import { isChosen, requireKnown, type RunChoice } from './choice.js'
+import { WandbClient, type ClientOptions } from './client.js'
+import {
+  entryOf,
+  fetchPlanned,
+  plannedEntry,
+  planRun,
+  timeOf,
+  type FetchedRun,
+  type PlannedRun,
+  type RunFetch,
+  type StoppedRun
+} from './fetch-run.js'
+import type { Ask } from './history.js'
+import { goneRuns, labelRuns, listRuns, requireSelected, type LabelledRun, type LabelledRuns } from './listing.js'
+import { requireInside, requirePlaces } from './places.js'
+import { endsRunAlone } from './run-stops.js'
+import { checkedRunsText, mergeEntries, ownFields, readRunEntries, runsText, type MergedEntries, type RunEntry } from './runs-file.js'
 
 /** Runs whose rows are fetched at once. The client also sends at most this many requests at a time. */
 const RUNS_AT_ONCE = 4
@@ -42,53 +43,26 @@ const RUNS_AT_ONCE = 4
 /** Most runs of all projects together that are listed without being fetched. */
 const MAX_LISTED_ONLY = 5000
 
-/** Most windows of a history. */
-const MAX_WINDOWS = 1_000_000
-
-/** Windows that are always allowed, and windows per counted row. A run that logs once in a thousand steps has ten. */
-const FREE_WINDOWS = 10_000
-const WINDOWS_PER_ROW = 100
-
-export interface FetchRun {
-  /** the study's folder */
-  readonly dir: string
-  readonly study: Study
+export interface FetchRun extends Omit<RunFetch, 'ask'>, Pick<ClientOptions, 'key' | 'deadlineMs' | 'onRetry' | 'proxy'> {
   /** one label of the study's selections; null: all */
   readonly only: string | null
-  readonly address: Address
-  readonly key: ApiKey
-  /** ms for the whole fetch */
-  readonly deadlineMs: number
-  readonly clock: Clock
-  readonly signal?: AbortSignal
-  readonly onRetry?: (retry: Retry) => void
+  /** which of the selected runs are fetched this time */
+  readonly choice: RunChoice
   /** called with the number of runs listed so far, of all projects */
   readonly onListed?: (runs: number) => void
   /** called with the number of rows still to fetch, as the server counts; returns a function that counts new rows */
   readonly onRows?: (total: number) => (rows: number) => void
 }
 
-export interface FetchedRun {
-  readonly certificate: HistoryCertificate
-  readonly status: 'fetched' | 'resumed' | 'unchanged'
-  /** failed checks, one each */
-  readonly faults: readonly Fault[]
-  readonly entry: RunEntry
-  /** allowed settings that are not copied */
-  readonly withheld: ReadonlyArray<{ readonly name: string; readonly reason: string }>
-}
-
-/** A run whose rows cannot be kept. */
-export interface StoppedRun {
-  readonly run: LabelledRun
-  readonly fault: Fault
-}
-
 export interface FetchOutcome {
   /** selected runs, by label in the study's order, oldest first */
   readonly runs: readonly FetchedRun[]
-  /** the other selected runs; their earlier entries in the list of runs stay */
+  /** the other selected runs, which could not be fetched; their earlier entries in the list of runs stay */
   readonly stopped: readonly StoppedRun[]
+  /** selected runs that were not asked for this time; their earlier entries stay */
+  readonly notChosen: readonly LabelledRun[]
+  /** runs of a selected name that the study leaves out by their ids */
+  readonly leftOut: readonly LabelledRun[]
   /** runs that are listed and not fetched */
   readonly excluded: readonly RunEntry[]
   /** number of other runs of the projects that are too many to list */
@@ -99,41 +73,26 @@ export interface FetchOutcome {
   readonly replaced: readonly RunEntry[]
 }
 
-/** Data that every step needs. */
-interface FetchContext extends FetchRun {
-  readonly fetch: FetchStudy
-  readonly histories: HistoryStudy
-  readonly ask: Ask
+interface FetchContext extends FetchRun, RunFetch {}
+
+/** Sends queries with a client that is closed behind the work. What the server said names the server. */
+export async function withServer<T>(options: ClientOptions, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const client = new WandbClient(options)
+  try {
+    return await work((query, variables, what) => client.query(query, variables, what))
+  } catch (error) {
+    throw error instanceof Fault && error.details.format === 'wandb' ? error.at({ file: addressText(options.address) }) : error
+  } finally {
+    client.close()
+  }
 }
 
 /** @throws Fault: a refusal of the server, a file that cannot be read or written; earlier rows stay */
 export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
-  const {
-    study: { fetch, histories },
-    signal
-  } = run
-  if (fetch === null || histories === null) throw noFetch(run.dir)
-  // A failed request ends the others too.
+  // A failure that ends the fetch ends the other requests too.
   const stop = new AbortController()
-  const client = new WandbClient({
-    address: run.address,
-    key: run.key,
-    deadlineMs: run.deadlineMs,
-    clock: run.clock,
-    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
-    ...(run.onRetry === undefined ? {} : { onRetry: run.onRetry })
-  })
-  const session: FetchContext = {
-    ...run,
-    fetch,
-    histories,
-    ask: (query, variables, what) => client.query(query, variables, what)
-  }
-  try {
-    return await fetchAll(session, stop)
-  } finally {
-    client.close()
-  }
+  const signal = run.signal === undefined ? stop.signal : AbortSignal.any([run.signal, stop.signal])
+  return withServer({ ...run, signal }, ask => fetchAll({ ...run, ask }, stop))
 }
 
 /** The fault of a study without the section `fetch`. */
@@ -148,16 +107,19 @@ export function noFetch(dir: string): Fault {
 }
 
 async function fetchAll(session: FetchContext, stop: AbortController): Promise<FetchOutcome> {
-  const { dir, fetch, histories } = session
+  const { dir, fetch, places, choice } = session
   const wanted = wantedRuns(fetch, session.only)
   // Before any request: existing files under these names must be lists of runs.
-  for (const path of [histories.runs, ...fetch.views.map(view => view.path)]) requireInside(dir, dirname(path))
+  for (const path of [places.runs, ...fetch.views.map(view => view.path)]) requireInside(dir, dirname(path))
   for (const { path } of fetch.views) await readRunEntries(join(dir, path))
-  const readList = (): Promise<readonly RunEntry[]> => readRunEntries(join(dir, histories.runs))
+  const readList = (): Promise<readonly RunEntry[]> => readRunEntries(join(dir, places.runs))
   const earlier = await readList()
   const projects = projectsOf(wanted)
-  const { labelled, unlisted } = await listProjects(session, projects, wanted, earlier)
+  const { runs: labelled, unlisted, leftOut, gone } = await listProjects(session, projects, wanted, earlier)
   const selected = wanted.flatMap(({ label }) => labelled.filter(run => run.selected && run.label === label))
+  requireKnown(choice, selected)
+  const notChosen = selected.filter(run => !isChosen(choice, run.id))
+  const chosen = selected.filter(run => isChosen(choice, run.id))
   const labels = new Set(wanted.map(w => w.label))
   const now = timeOf(session)
   const others = labelled.filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
@@ -165,17 +127,20 @@ async function fetchAll(session: FetchContext, stop: AbortController): Promise<F
   const cut = others.length - excluded.length
   const merge = (before: readonly RunEntry[], fetched: readonly RunEntry[]): MergedEntries =>
     mergeEntries(before, { fetched, excluded, labels, projects, fetches: fetch.runs })
-  requirePlaces(dir, histories.folder, selected)
+  requirePlaces(dir, places.folder, chosen)
   // Checked before rows are requested: the list of runs can be written.
   const checkList = (planned: readonly RunEntry[]): void => {
-    checkedRunsText(merge(earlier, planned).entries, join(dir, histories.runs))
+    checkedRunsText(merge(earlier, planned).entries, join(dir, places.runs))
   }
-  const { runs, stopped } = await fetchSelected(session, selected, checkList, stop)
-  // Read again, since a fetch of another label may have ended meanwhile.
+  const fetched = await fetchChosen(session, chosen, checkList, stop)
+  const stopped = [...gone, ...fetched.stopped]
+  // Read again, since entries may have been edited meanwhile.
   const latest = await readList()
-  const kept = latest.filter(entry => stopped.some(({ run }) => run.id === entry.id && run.label === entry.label))
-  const { entries, replaced, listed } = merge(latest, [...runs.map(r => r.entry), ...kept])
-  return { runs, stopped, excluded: listed, unlisted: unlisted + cut, replaced, lists: await writeLists(session, entries) }
+  const unfetched = [...stopped.map(({ run }) => run), ...notChosen]
+  const kept = latest.filter(entry => unfetched.some(run => run.id === entry.id && run.label === entry.label))
+  const { entries, replaced, listed } = merge(latest, [...fetched.runs.map(r => r.entry), ...kept])
+  const lists = await writeLists(session, entries)
+  return { runs: fetched.runs, stopped, notChosen, leftOut, excluded: listed, unlisted: unlisted + cut, replaced, lists }
 }
 
 /** The runs that the study fetches. @throws Fault exit 2: no such label */
@@ -197,9 +162,9 @@ function projectsOf(runs: readonly FetchRuns[]): ProjectName[] {
   return [...projects.values()]
 }
 
-interface Listing {
-  readonly labelled: readonly LabelledRun[]
-  readonly unlisted: number
+interface Listing extends LabelledRuns {
+  /** runs that were fetched before and are renamed or deleted now */
+  readonly gone: readonly StoppedRun[]
 }
 
 async function listProjects(
@@ -208,7 +173,7 @@ async function listProjects(
   wanted: readonly FetchRuns[],
   earlier: readonly RunEntry[]
 ): Promise<Listing> {
-  const labelled: LabelledRun[] = []
+  const [runs, leftOut, gone]: [LabelledRun[], LabelledRun[], StoppedRun[]] = [[], [], []]
   let [unlisted, before] = [0, 0]
   for (const where of projects) {
     const here = ({ entity, project }: { readonly entity: string | null; readonly project: string | null }): boolean =>
@@ -218,52 +183,37 @@ async function listProjects(
     const selections = wanted.filter(here)
     requireSelected(listed, where, selections)
     const isSelected = (run: RunEntry): boolean => selections.some(s => s.label === run.label && s.display_name === run.displayName)
-    requireStillThere(
-      earlier.filter(run => here(run) && isSelected(run)),
+    const missing = goneRuns(
+      earlier.filter(run => here(run) && isSelected(run) && isChosen(session.choice, run.id)),
       listed,
       where
     )
-    const { runs, unlisted: more } = labelRuns(listed, where, session.fetch.runs.filter(here))
-    labelled.push(...runs)
-    unlisted += more
+    gone.push(...missing.map(({ run: { id, label }, fault }) => ({ run: { id, label, ...where }, fault })))
+    const labelled = labelRuns(listed, where, session.fetch.runs.filter(here))
+    runs.push(...labelled.runs)
+    leftOut.push(...labelled.leftOut)
+    unlisted += labelled.unlisted
   }
-  return { labelled, unlisted }
+  return { runs, unlisted, leftOut, gone }
 }
 
-/** @throws Fault exit 3: more windows than the counted rows can justify */
-function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: ProjectName): void {
-  const windows = Math.ceil(((lastStep ?? -1) + 1) / STEPS_PER_REQUEST)
-  if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
-  throw new Fault({
-    format: 'wandb',
-    problem: 'implausible last step',
-    found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
-    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printableId(id)} of ${projectPath(where)})`
-  })
-}
-
-/** A selected run before its rows are requested. */
-interface PlannedRun {
-  readonly run: LabelledRun
-  readonly details: RunDetails
-  /** null: its rows are to be fetched */
-  readonly unchanged: HistoryCertificate | null
-}
-
-async function fetchSelected(
+async function fetchChosen(
   session: FetchContext,
-  selected: readonly LabelledRun[],
+  chosen: readonly LabelledRun[],
   checkList: (planned: readonly RunEntry[]) => void,
   stop: AbortController
-): Promise<Pick<FetchOutcome, 'runs' | 'stopped'>> {
-  const stopping = async <T>(work: Promise<T>): Promise<T> =>
+): Promise<{ readonly runs: readonly FetchedRun[]; readonly stopped: readonly StoppedRun[] }> {
+  /** The work's result, or the fault that ends this run alone. Any other failure ends the others too. */
+  const alone = async <T>(run: LabelledRun, work: Promise<T>): Promise<T | StoppedRun> =>
     work.catch((error: unknown) => {
+      if (!(session.signal?.aborted ?? false) && endsRunAlone(error)) return { run, fault: error }
       stop.abort(error)
       throw error
     })
-  const planned = await mapLimited(selected, RUNS_AT_ONCE, run => stopping(planRun(session, run)))
+  const plans = await mapLimited(chosen, RUNS_AT_ONCE, run => alone(run, planRun(session, run)))
+  const planned = plans.filter(isFetchable)
   const now = timeOf(session)
-  checkList(planned.map(({ run, details }) => entryOf(session, run, now, allowedConfig(details.config, session.fetch.config, LOST).config)))
+  checkList(planned.map(plan => plannedEntry(session, plan, now)))
   const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? (details.lineCount ?? 0) : 0), 0)
   const onRows = session.onRows?.(expected)
   let rows = 0
@@ -271,113 +221,26 @@ async function fetchSelected(
     rows += more
     onRows?.(rows)
   }
-  const outcomes = await mapLimited(planned, RUNS_AT_ONCE, plan => stopping(fetchPlanned(session, plan, count)))
-  return { runs: outcomes.filter(one => 'entry' in one), stopped: outcomes.filter(one => 'fault' in one) }
+  const outcomes = await mapLimited(planned, RUNS_AT_ONCE, plan => alone(plan.run, fetchPlanned(session, plan, count)))
+  const server = addressText(session.address)
+  const stopped = [...plans, ...outcomes].filter(isStopped).map(one => ({ ...one, fault: one.fault.at({ file: server }) }))
+  return { runs: outcomes.filter(isFetched), stopped }
 }
 
-async function planRun(session: FetchContext, run: LabelledRun): Promise<PlannedRun> {
-  const details = await readDetails(session, run)
-  requirePlausible(details, run)
-  return { run, details, unchanged: await unchangedCertificate(session, run, details) }
+function isStopped(outcome: PlannedRun | FetchedRun | StoppedRun): outcome is StoppedRun {
+  return 'fault' in outcome
 }
 
-async function fetchPlanned(
-  session: FetchContext,
-  { run, details, unchanged }: PlannedRun,
-  count: (rows: number) => void
-): Promise<FetchedRun | StoppedRun> {
-  const { config, withheld } = allowedConfig(details.config, session.fetch.config, LOST)
-  if (unchanged !== null) {
-    // An interrupted fetch from elsewhere may have left rows.
-    await ResumableFile.discard(join(session.dir, historyPath(session.histories.folder, run)))
-    const entry = entryOf(session, run, unchanged.fetched_at, config)
-    return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry }
-  }
-  const {
-    dir,
-    histories: { folder },
-    study: { synthetic },
-    address,
-    ask,
-    signal
-  } = session
-  const fetched = await fetchRows({
-    dir,
-    folder,
-    synthetic,
-    run,
-    details,
-    server: addressText(address),
-    time: timeOf(session),
-    ask,
-    count,
-    signal,
-    describe: () => readDetails(session, run)
-  })
-  if (fetched instanceof Fault) return { run, fault: fetched }
-  const { certificate, resumed, now } = fetched
-  const entry = entryOf(session, { ...run, state: now.state }, certificate.fetched_at, config)
-  const faults = failedChecks(certificate, join(dir, certificatePath(folder, run)))
-  return { certificate, status: resumed ? 'resumed' : 'fetched', faults, withheld, entry }
+function isFetchable(outcome: PlannedRun | StoppedRun): outcome is PlannedRun {
+  return !isStopped(outcome)
 }
 
-async function readDetails({ ask }: FetchContext, run: LabelledRun): Promise<RunDetails> {
-  const { entity, project, id } = run
-  const details = readRun(await ask(RUN_QUERY, { entity, project, run: id }, `run ${id} of ${projectPath(run)}`), run, id)
-  if (details.displayName !== run.displayName) throw renamedRun(run, 'listed', details.displayName, ' until it is fetched; fetch again')
-  return details
-}
-
-/** The existing certificate if it is complete and the server still describes the run as it did then; else null. */
-async function unchangedCertificate(session: FetchContext, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
-  const {
-    dir,
-    histories: { folder },
-    study: { synthetic },
-    signal
-  } = session
-  try {
-    const certificate = await readCertificate(dir, folder, run)
-    if (certificate === null || !certificate.complete) return null
-    const {
-      snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing }
-    } = certificate
-    // For a run that may still log, only the heartbeat shows that it has not logged since.
-    if (growing !== isGrowingState(now.state) || (growing && heartbeatAt === null)) return null
-    if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
-    const listed = listedRun(entryOf(session, { ...run, state: now.state }, certificate.fetched_at, {}))
-    const faults = await checkCertificate({ dir, folder, synthetic, signal }, listed, certificate)
-    return faults.length === 0 ? certificate : null
-  } catch (error) {
-    // An unreadable certificate or history is fetched again.
-    if (isRefusal(error) && !(signal?.aborted ?? false)) return null
-    throw error
-  }
-}
-
-function entryOf({ address }: FetchContext, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>): RunEntry {
-  const { id, displayName, entity, project, createdAt, state, label } = run
-  // A fetched run has the display name that the study states. Any other run may have any name.
-  return {
-    id,
-    displayName: withoutSecrets(displayName, true),
-    entity,
-    project,
-    createdAt,
-    state,
-    url: runUrl(address.site, run),
-    fetchedAt,
-    label,
-    config
-  }
-}
-
-function listedRun(entry: RunEntry): ListedRun {
-  return { ...entry, createdSeconds: NaN }
+function isFetched(outcome: FetchedRun | StoppedRun): outcome is FetchedRun {
+  return !isStopped(outcome)
 }
 
 /** @returns paths of the lists whose text has changed */
-async function writeLists({ dir, fetch, histories }: FetchContext, entries: readonly RunEntry[]): Promise<string[]> {
+async function writeLists({ dir, fetch, places }: FetchContext, entries: readonly RunEntry[]): Promise<string[]> {
   const lists = [
     // A view is a copy of our own fields. Fields that another exporter wrote stay in the list only.
     ...fetch.views.map(({ path, labels }) => ({
@@ -391,7 +254,7 @@ async function writeLists({ dir, fetch, histories }: FetchContext, entries: read
           }))
       )
     })),
-    { path: histories.runs, text: checkedRunsText(entries, join(dir, histories.runs)) }
+    { path: places.runs, text: checkedRunsText(entries, join(dir, places.runs)) }
   ]
   const written: string[] = []
   for (const { path, text } of lists) {
@@ -400,53 +263,4 @@ async function writeLists({ dir, fetch, histories }: FetchContext, entries: read
     written.push(path)
   }
   return written
-}
-
-/** Refuses a folder that leads out of the study by a link, its own or one above a folder that does not exist yet. */
-function requireInside(dir: string, folder: string): void {
-  const root = realpathSync.native(dir)
-  for (let path = folder; path !== '.'; path = dirname(path)) {
-    const resolved = resolveInside(root, path)
-    if (resolved.kind === 'inside') return
-    if (resolved.kind === 'missing' && lstatSync(join(dir, path), { throwIfNoEntry: false }) === undefined) continue
-    throw new Fault({
-      format: 'study',
-      problem: 'unsafe path',
-      found: `${printable(path)}, a link that leads out of the study or nowhere`,
-      expected: 'a folder inside the study',
-      place: { file: join(dir, path) }
-    })
-  }
-}
-
-/** Checks that each history has a path of its own inside the study. */
-function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]): void {
-  const places = new Map<string, LabelledRun>()
-  for (const run of runs) {
-    const path = historyPath(folder, run)
-    requireInside(dir, dirname(path))
-    const other = places.get(path.toLowerCase())
-    if (other !== undefined) {
-      throw new Fault({
-        format: 'wandb',
-        problem: 'ids differ in case only',
-        found: `${printableId(other.id)} and ${printableId(run.id)}`,
-        expected: 'ids that are different file names on every system'
-      })
-    }
-    places.set(path.toLowerCase(), run)
-    if (lstatSync(join(dir, `${path}.gz`), { throwIfNoEntry: false }) === undefined) continue
-    throw new Fault({
-      format: 'history',
-      problem: 'stated twice',
-      found: 'a history with .gz',
-      expected: 'none: fetch writes it without',
-      place: { file: join(dir, `${path}.gz`) }
-    })
-  }
-}
-
-/** UTC, to the second. */
-function timeOf({ clock }: FetchContext): string {
-  return new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
 }

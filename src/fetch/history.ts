@@ -1,21 +1,23 @@
 /**
- * Requests the rows of a run in windows of steps. A request covers at most 100 possible steps and asks for more samples
- * than rows, so that the server does not sample at random. Windows are requested ahead and yielded in order.
+ * Requests the rows of a run in windows of steps: 100 where rows are dense, more where they are sparse (`widths.ts`). A request
+ * asks for more samples than rows, so that the server does not sample at random. A wide window whose answer is at its limit is
+ * asked for again in parts. Windows are requested ahead and yielded in order.
  *
  * An empty answer does not end a history; only its last step does.
  */
 import { EXIT, Fault, printableId } from '../core/errors.js'
 import type { FetchedInterval } from '../ingest/certificate/fields.js'
-import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../schema/fetch.js'
+import { SAMPLES_PER_REQUEST } from '../schema/fetch.js'
 import { projectPath, readHistoryRows, type ProjectName } from './answers.js'
 import { HISTORY_QUERY } from './queries.js'
 import type { ExportedRow, RowExporter } from '../ingest/certificate/row.js'
+import { narrower, type WindowWidths } from './widths.js'
 
 /** Sends a query and returns its `data`. @param what the subject of the query, for messages */
 export type Ask = (query: string, variables: Readonly<Record<string, unknown>>, what: string) => Promise<unknown>
 
-/** Most answers that wait for their turn. The client sends no more requests than this at a time. */
-const AHEAD = 4
+/** Most answers that wait for their turn, but for the parts of a wide window. The client sends no more requests at a time. */
+export const AHEAD = 4
 
 export interface HistoryWindow extends FetchedInterval {
   /** lines in the order of their steps, each with its end */
@@ -32,6 +34,13 @@ export interface WindowRequest extends ProjectName {
   readonly to: number
   /** reads the rows in order, and counts what is left out of them */
   readonly rows: RowExporter
+  readonly widths: WindowWidths
+}
+
+interface AskedWindow {
+  readonly from: number
+  readonly to: number
+  readonly answer: Promise<unknown>
 }
 
 /**
@@ -41,16 +50,19 @@ export interface WindowRequest extends ProjectName {
  * @throws Fault exit 3: an answer of another shape, which concerns every run
  */
 export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGenerator<HistoryWindow | Fault, void, undefined> {
-  const underWay: Array<{ readonly from: number; readonly to: number; readonly answer: Promise<unknown> }> = []
+  const { widths } = request
+  const underWay: AskedWindow[] = []
   let next = request.from
+  const begin = (from: number, to: number): AskedWindow => {
+    const answer = askFor(ask, request, from, to)
+    // The promise is awaited in its turn; until then its rejection must count as handled.
+    answer.catch(() => undefined)
+    return { from, to, answer }
+  }
   const askAhead = (): void => {
     while (underWay.length < AHEAD && next <= request.to) {
-      const from = next
-      const to = Math.min(from + STEPS_PER_REQUEST - 1, request.to)
-      const answer = askFor(ask, request, from, to)
-      // The promise is awaited in its turn; until then its rejection must count as handled.
-      answer.catch(() => undefined)
-      underWay.push({ from, to, answer })
+      const to = Math.min(next + widths.next - 1, request.to)
+      underWay.push(begin(next, to))
       next = to + 1
     }
   }
@@ -58,6 +70,12 @@ export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGe
   for (let window = underWay.shift(); window !== undefined; window = underWay.shift()) {
     const { from, to, answer } = window
     const raw = readHistoryRows(await answer, request, request.id)
+    const parts = narrower(window, raw.length)
+    if (parts !== null) {
+      underWay.unshift(...parts.map(part => begin(part.from, part.to)))
+      continue
+    }
+    widths.saw(window, raw.length)
     askAhead()
     const rows = exportedOrFault(raw, from, to, request)
     yield rows
@@ -67,7 +85,7 @@ export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGe
 
 function askFor(ask: Ask, { entity, project, id }: WindowRequest, from: number, to: number): Promise<unknown> {
   const variables = { entity, project, run: id, minStep: from, maxStep: to + 1, samples: SAMPLES_PER_REQUEST }
-  return ask(HISTORY_QUERY, variables, `steps ${from} to ${to} of run ${id}`)
+  return ask(HISTORY_QUERY, variables, `steps ${from} to ${to} of run ${id} of ${projectPath({ entity, project })}`)
 }
 
 function exportedOrFault(raw: readonly string[], from: number, to: number, request: WindowRequest): HistoryWindow | Fault {

@@ -10,7 +10,9 @@
  * in no options object (NODE_DEBUG=http prints those). No text of the server is quoted here, since it has not been searched
  * for the key yet.
  *
- * Not supported: proxies, HTTP/2, encodings other than gzip.
+ * Through a proxy (`proxy.ts`) the same requests go in a tunnel. What the proxy itself answers is told apart from the server's answers.
+ *
+ * Not supported: HTTP/2, encodings other than gzip.
  */
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -20,6 +22,8 @@ import { gunzip } from 'node:zlib'
 import { Fault } from '../core/errors.js'
 import { errorCode } from '../core/paths.js'
 import { PREMATURE_CLOSE, brokenOf, type Broken, type FaultMaker } from './broken.js'
+import { tunnelAgent, type ProxyServer } from './proxy.js'
+import { isRetried } from './retry.js'
 
 /** Largest decoded answer. A page of 100 rows is far smaller. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -47,47 +51,59 @@ export interface WireOptions {
   /** ms to wait for the message of an error */
   readonly errorMs: number
   readonly lookup: LookupFunction | undefined
+  /** null: requests go to the server itself */
+  readonly proxy: ProxyServer | null
+}
+
+/** The status with which a proxy answered instead of opening a tunnel; null: none did. */
+interface TunnelState {
+  refusedWith: number | null
 }
 
 export class Wire {
   readonly #options: WireOptions
-  readonly #agent: HttpAgent
+  #agent: Promise<HttpAgent> | null = null
 
   constructor(options: WireOptions) {
-    const { secure, connections: maxSockets } = options
     this.#options = options
-    this.#agent = secure
-      ? new HttpsAgent({ keepAlive: true, maxSockets, rejectUnauthorized: true })
-      : new HttpAgent({ keepAlive: true, maxSockets })
   }
 
   /**
-   * @throws Fault for a failure that does not pass: an unknown host, a certificate, an answer that is not HTTP, too large
-   * or in an unknown encoding; the signal's reason when it aborts
+   * @throws Fault for a failure that does not pass: an unknown host, a certificate, a proxy that refuses, an answer that is not
+   * HTTP, too large or in an unknown encoding; the signal's reason when it aborts
    */
   async post(url: URL, authorization: string, body: Buffer, signal: AbortSignal, fault: FaultMaker): Promise<Answer | Broken> {
-    const { idleMs, errorMs } = this.#options
-    const request = this.#open(url, body, signal)
+    const { idleMs, errorMs, proxy } = this.#options
+    this.#agent ??= openAgent(this.#options)
+    const request = this.#open(url, body, signal, await this.#agent)
     let response: IncomingMessage | null = null
     let idle = false
-    request.on('timeout', () => {
+    const onIdle = (): void => {
       idle = true
       request.destroy()
-    })
+    }
+    request.on('timeout', onIdle)
+    const tunnel = proxy === null ? null : tunnelOf(request, idleMs, onIdle)
     try {
       response = await responseOf(request, authorization, body)
       const answer = await answerOf(response, errorMs, fault)
       signal.throwIfAborted()
-      return answer
+      return tunnel?.refusedWith == null ? answer : proxyAnswer(request, tunnel.refusedWith, fault)
     } catch (error) {
       signal.throwIfAborted()
       if (idle) return { kind: 'broken', reason: `no byte for ${idleMs / 1000} s` }
+      if (tunnel?.refusedWith != null) return proxyAnswer(request, tunnel.refusedWith, fault)
       if (error instanceof Fault) throw error
-      return brokenOf(errorCode(error), response !== null, url, fault)
+      const code = errorCode(error)
+      // The library's own error has no code: the proxy closed the connection before it answered.
+      if (tunnel !== null && response === null && !/^[A-Z\d_]+$/.test(code)) {
+        return { kind: 'broken', reason: 'connection closed by the proxy' }
+      }
+      return brokenOf(code, response !== null, url, fault)
     }
   }
 
-  #open(url: URL, body: Buffer, signal: AbortSignal): ClientRequest {
+  #open(url: URL, body: Buffer, signal: AbortSignal, agent: HttpAgent): ClientRequest {
     const { secure, idleMs, lookup } = this.#options
     return (secure ? httpsRequest : httpRequest)({
       protocol: url.protocol,
@@ -95,7 +111,8 @@ export class Wire {
       port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
       path: `${url.pathname}${url.search}`,
       method: 'POST',
-      agent: this.#agent,
+      agent,
+      ...(secure ? { rejectUnauthorized: true } : {}),
       signal,
       timeout: idleMs,
       ...(lookup === undefined ? {} : { lookup }),
@@ -110,8 +127,34 @@ export class Wire {
   }
 
   close(): void {
-    this.#agent.destroy()
+    // An agent that could not be opened has been reported by the request that needed it.
+    this.#agent?.then(agent => agent.destroy()).catch(() => undefined)
   }
+}
+
+async function openAgent({ secure, connections: maxSockets, proxy }: WireOptions): Promise<HttpAgent> {
+  if (proxy !== null) return tunnelAgent(proxy, maxSockets)
+  return secure ? new HttpsAgent({ keepAlive: true, maxSockets, rejectUnauthorized: true }) : new HttpAgent({ keepAlive: true, maxSockets })
+}
+
+/** Watches the opening of the tunnel. Node's own timeout of a request begins only when it has its socket. */
+function tunnelOf(request: ClientRequest, idleMs: number, onIdle: () => void): TunnelState {
+  const state: TunnelState = { refusedWith: null }
+  const timer = setTimeout(onIdle, idleMs)
+  request.once('proxyConnect', ({ statusCode }: { readonly statusCode: number }) => {
+    clearTimeout(timer)
+    if (statusCode !== 200) state.refusedWith = statusCode
+  })
+  request.once('close', () => clearTimeout(timer))
+  return state
+}
+
+function proxyAnswer(request: ClientRequest, status: number, fault: FaultMaker): Broken {
+  // The agent made up a socket for the proxy's answer. Kept, it would keep the process alive until it is idle.
+  request.destroy()
+  if (isRetried(status)) return { kind: 'broken', reason: `HTTP ${status} of the proxy` }
+  const expected = status === 407 ? 'a user and password that it takes, in the address of the proxy' : 'a tunnel to the server'
+  throw fault('proxy refused', `HTTP ${status} of the proxy`, expected)
 }
 
 function responseOf(request: ClientRequest, authorization: string, body: Buffer): Promise<IncomingMessage> {

@@ -1,6 +1,7 @@
 /** Lists all runs of a project, page by page, and selects runs by their display names. */
 import { EXIT, Fault, nearest, printable, printableId } from '../core/errors.js'
 import { OTHER_LABEL, type FetchRuns } from '../schema/fetch.js'
+import { takes } from './choice.js'
 import { MAX_NAME_LENGTH, projectPath, readRunsPage, type ListedName, type ProjectName } from './answers.js'
 import type { Ask } from './history.js'
 import { RUNS_QUERY } from './queries.js'
@@ -19,7 +20,7 @@ const MAX_IDLE_PAGES = 100
 
 export interface LabelledRun extends ListedName, ProjectName {
   readonly label: string
-  /** true if its display name is exactly the selected one */
+  /** true if its display name is exactly the selected one, and its id is not left out */
   readonly selected: boolean
 }
 
@@ -53,6 +54,8 @@ export interface LabelledRuns {
   readonly runs: readonly LabelledRun[]
   /** number of runs that are not selected, and too many or with too long a name to list */
   readonly unlisted: number
+  /** runs of a selected name that the study leaves out by their ids; a list of runs with them would select them */
+  readonly leftOut: readonly LabelledRun[]
 }
 
 /** @throws Fault exit 3: a selection without a run */
@@ -65,17 +68,20 @@ export function requireSelected(listed: readonly ListedName[], where: ProjectNam
 /** @param selections all selections of this project: a run that one of them selects is no companion */
 export function labelRuns(listed: readonly ListedName[], where: ProjectName, selections: readonly FetchRuns[]): LabelledRuns {
   const { entity, project } = where
-  const labelled = listed.map((run): LabelledRun => {
+  const all = listed.map((run): LabelledRun => {
     const exact = selections.find(s => s.display_name === run.displayName)
     const { label } = exact ?? companionOf(run, selections) ?? { label: OTHER_LABEL }
-    return { ...run, entity, project, label, selected: exact !== undefined }
+    return { ...run, entity, project, label, selected: exact !== undefined && takes(exact, run.id) }
   })
+  const isLeftOut = (run: LabelledRun): boolean => !run.selected && selections.some(s => s.display_name === run.displayName)
+  const leftOut = all.filter(isLeftOut)
+  const labelled = all.filter(run => !isLeftOut(run))
   const fits = labelled.filter(run => run.displayName.length <= MAX_NAME_LENGTH)
   const companions = fits.filter(run => !run.selected && run.label !== OTHER_LABEL).slice(0, MAX_LISTED_ONLY)
   const others = fits.filter(run => run.label === OTHER_LABEL)
   const listedOthers = others.length + companions.length <= MAX_LISTED_ONLY ? others : []
   const kept = new Set([...labelled.filter(run => run.selected), ...companions, ...listedOthers])
-  return { runs: labelled.filter(run => kept.has(run)), unlisted: labelled.length - kept.size }
+  return { runs: labelled.filter(run => kept.has(run)), unlisted: labelled.length - kept.size, leftOut }
 }
 
 /** `name-trainnode` is a companion of `name`. If several names fit, the longest counts. */
@@ -98,24 +104,30 @@ function emptySelection(listed: readonly ListedName[], where: ProjectName, { dis
 }
 
 /**
- * @param earlier runs that were fetched under a selection before
- * @throws Fault exit 1: such a run has another name now, or no longer exists
+ * The fault (exit 1) of each run that was fetched under a selection before, and has another name now or no longer exists.
+ *
+ * @param earlier entries of such runs
  */
-export function requireStillThere(earlier: readonly RunEntry[], listed: readonly ListedName[], where: ProjectName): void {
-  for (const run of earlier) {
+export function goneRuns(
+  earlier: readonly RunEntry[],
+  listed: readonly ListedName[],
+  where: ProjectName
+): ReadonlyArray<{ readonly run: RunEntry; readonly fault: Fault }> {
+  return earlier.flatMap(run => {
     const now = listed.find(({ id }) => id === run.id)
-    if (now?.displayName === run.displayName) continue
+    if (now?.displayName === run.displayName) return []
     const before = `fetched ${printable(run.fetchedAt ?? 'earlier')}`
     const goOn = 'to go on without it, remove its entry from the list of runs (histories.runs), its history and its certificate'
-    if (now !== undefined) throw renamedRun(run, before, now.displayName, `; ${goOn}`)
-    throw new Fault({
+    if (now !== undefined) return [{ run, fault: renamedRun(run, before, now.displayName, `; ${goOn}`) }]
+    const fault = new Fault({
       format: 'wandb',
       problem: 'deleted run',
       found: `${namedBefore(run, before)}, is gone from ${projectPath(where)}`,
       expected: `it there; ${goOn}`,
       exitCode: EXIT.checkFailed
     })
-  }
+    return [{ run, fault }]
+  })
 }
 
 /** @param expected text behind `the same name` */

@@ -1,28 +1,33 @@
 /**
- * Many snapshots, one after another over one pool. Each is written into its own subfolder; one index lists all. A bad
+ * Many snapshots, one after another over one pool. Each is written into its own subfolder; one index lists all, with those of
+ * earlier runs into the same folder (`batch-index.ts`). A bad
  * snapshot does not stop the rest. A snapshot whose inputs, settings and outputs are unchanged since its last run is skipped,
  * so that a batch that was killed continues where it was.
  */
-import { join, posix, relative, resolve, sep } from 'node:path'
+import { join } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, Fault, toFault, type FailureCode } from '../core/errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
+import { writeBatchIndex, type WrittenIndex } from './batch-index.js'
+import type { SnapshotResult } from './batch-result.js'
 import { originOf } from './context.js'
-import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotSettings } from './snapshot.js'
+import { analyseSnapshot, snapshotInputs, type SnapshotRun } from './snapshot.js'
+import type { SnapshotSettings } from './snapshot-work.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import { jsonText } from '../render/outputs/json-text.js'
-import { BATCH_INDEX, DEFAULT_OUT, OUTPUT_PATHS } from '../render/outputs/output-names.js'
+import { DEFAULT_OUT, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { isOfSyntheticStudy } from '../study/label.js'
-import { retireRecord, settingsHash, unchangedRun, writeRunRecord } from './record.js'
+import type { TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
+import { retireRecord, settingsHash, unchangedRun, writeRunRecord, type RunRecord } from './record.js'
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
-import { isInside, realPlace } from '../core/system/folder.js'
+import { realPlace } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
-import type { TraceSnapshotsDocument } from '../schema/outputs/trace-snapshots.js'
+import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
+import type { TraceIndexDocument } from '../schema/outputs/trace-index.js'
 
 export interface BatchRun {
   readonly paths: readonly string[]
@@ -35,23 +40,8 @@ export interface BatchRun {
   readonly onStart?: (plan: SnapshotPlan, amount: Amount) => void
   readonly onProgress?: ((done: number) => void) | undefined
   readonly onEnd?: (result: SnapshotResult) => void
-}
-
-export interface SnapshotResult {
-  /** null for a path that led to no snapshot */
-  readonly plan: SnapshotPlan | null
-  readonly status: 'done' | 'unchanged' | 'failed'
-  readonly statistics: SnapshotStatistics | null
-  /** null where nothing was computed */
-  readonly outcome: SnapshotOutcome | null
-  readonly faults: readonly Fault[]
-  /** the snapshot's name in outputs, or the path that led to none */
-  readonly source: string
-  /**
-   * paths in the output folder that an earlier run recorded and this one did not write; they stay, because nothing shows that
-   * they are the program's
-   */
-  readonly left?: readonly string[]
+  /** called when the index is written */
+  readonly onIndex?: (written: WrittenIndex) => void
 }
 
 /** @throws Fault (exit 130) when interrupted; every other fault is in its snapshot's result */
@@ -76,6 +66,11 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
     },
     realPlace(DEFAULT_OUT)
   )
+  let tokenizer: Promise<TokenizerFile> | null = null
+  const tokenizerOf = async (path: string): Promise<TokenizerFile> => {
+    tokenizer ??= (await import('../ingest/tokenizer/tokenizer.js')).readTokenizer(path)
+    return tokenizer
+  }
   for (const plan of plans) {
     if (isSecretText(plan.name, 'name') || isSecretText(plan.source, 'source')) {
       const fault = secretFault('snapshot', 'the name of a folder or page', { file: plan.html ?? plan.folder })
@@ -83,9 +78,11 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
       continue
     }
     run.onStart?.(plan, await amountOf(plan))
-    end(await runOne(run, plan))
+    end(await runOne(run, plan, tokenizerOf))
   }
-  await writeIndex(run, results)
+  const { out, formats, pool, signal } = run
+  const written = await writeBatchIndex({ out, formats, threads: pool.threads, synthetic: run.settings.synthetic, signal }, results)
+  run.onIndex?.(written)
   return results
 }
 
@@ -105,20 +102,27 @@ export function gravest(faults: readonly Fault[]): FailureCode | 0 {
   return worst
 }
 
-async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult> {
+/** @param read the tokenizer's file: once for all snapshots */
+async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) => Promise<TokenizerFile>): Promise<SnapshotResult> {
   const out = join(run.out, plan.name)
   const { source } = plan
   try {
     const settings = { ...run.settings, synthetic: run.settings.synthetic || (await isOfSyntheticStudy(plan.folder)) }
-    const settingsSha256 = settingsHash(settings, run.formats)
-    if ((await unchangedRun(out, plan, settingsSha256, run.pool)) !== null) {
-      return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [], source }
-    }
+    const named = settings.dump?.tokenizer ?? null
+    const tokenizer = plan.kind === 'dump' && named !== null ? await read(named) : undefined
+    const hashed = tokenizer === undefined ? settings : { ...settings, tokenizerSha256: tokenizer.sha256 }
+    const settingsSha256 = settingsHash(hashed, run.formats)
+    // The second dump is no input of the record: it may have changed.
+    const compared = settings.dump !== undefined && settings.dump.against !== null
+    if (compared && plan.kind !== 'dump') throw notCompared('a page or NPZ files of one trace each', plan)
+    const record = compared ? null : await unchangedRun(out, plan, settingsSha256, run.pool)
+    if (record !== null) return { plan, status: 'unchanged', ...(await readOutputs(out, record)), outcome: null, faults: [], source }
     const { pool, formats, chunkBytes, signal, onProgress } = run
     let earlier: readonly RecordedOutput[] = []
-    const outcome = await analyseSnapshot({
+    const snapshot: SnapshotRun = {
       plan,
       settings,
+      tokenizer,
       pool,
       out,
       formats,
@@ -128,7 +132,19 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       beforeCommit: async () => {
         earlier = await retireRecord(out)
       }
-    })
+    }
+    const dump = plan.kind === 'dump' ? await (await import('./dump-source.js')).openPlannedDump(snapshot, signal, onProgress) : undefined
+    if (dump?.arrays.has('values') === false) {
+      if (compared) {
+        await dump.close()
+        throw notCompared('a dump without values', plan)
+      }
+      const { analyseWithoutCritic } = await import('./without-critic.js')
+      const { statistics: samples, inputs, outputs } = await analyseWithoutCritic(snapshot, dump)
+      await writeRunRecord(out, { settingsSha256, origin: originOf(settings.synthetic, null), inputs, outputs }, earlier, null)
+      return { plan, status: 'done', statistics: null, samples, outcome: null, faults: [], source }
+    }
+    const outcome = await analyseSnapshot({ ...snapshot, dump }).finally(() => dump?.close())
     const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
     const finished = {
       settingsSha256,
@@ -137,54 +153,40 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       outputs: outcome.outputs
     }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
-    return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [], source, left }
+    return { plan, status: 'done', statistics: outcome.statistics, outcome, dump: outcome.dump, faults: [], source, left }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
-    return { plan, status: 'failed', statistics: null, outcome: null, faults, source }
+    return { plan, status: 'failed', statistics: null, outcome: null, faults: faults.map(f => atDumpFile(f, plan)), source }
   }
 }
 
-/** The statistics of an unchanged run. The file was just compared with the run's record. */
-async function readStatistics(out: string): Promise<SnapshotStatistics> {
-  return JSON.parse(await readText(join(out, OUTPUT_PATHS.statistics))) as SnapshotStatistics
+/** A page is compared with the NPZ files that it names, and nothing else with a dump. */
+function notCompared(found: string, { source }: SnapshotPlan): Fault {
+  const expected = 'dumps with values and returns; a page is compared with its own NPZ files'
+  return new Fault({ format: 'usage', problem: 'wrong --against', found, expected, place: { file: source }, exitCode: EXIT.usage })
 }
 
-/** Writes the index: the same bytes whether a snapshot was computed now or before. */
-async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Promise<void> {
-  const { envelope } = await import('../render/outputs/documents.js')
-  const index: TraceSnapshotsDocument = {
-    ...envelope('critic-trace-snapshots', originOf(isSynthetic(run.settings, results), null)),
-    snapshots: results.map(({ plan, status, statistics, faults, source }) => ({
-      name: plan?.name ?? null,
-      source: plan === null ? null : source,
-      status: status === 'failed' ? 'failed' : 'ok',
-      synthetic: statistics?.synthetic ?? null,
-      verified: statistics?.verified ?? null,
-      traces: statistics?.traces ?? null,
-      tokens: statistics?.tokens ?? null,
-      snapshot_time: statistics?.snapshot_time ?? null,
-      statistics: plan === null || status === 'failed' ? null : `${plan.name}/${OUTPUT_PATHS.statistics}`,
-      faults: faults.map(f => ({ message: inOutputs(f, plan, source, run.out).message, exit_code: faultCode(f) }))
-    }))
-  }
-  await OutputSet.writeAlone(run.out, BATCH_INDEX, jsonText(index))
-}
-
-/** An interrupt ends the command: no snapshot has it. */
-function faultCode({ exitCode }: Fault): TraceSnapshotsDocument['snapshots'][number]['faults'][number]['exit_code'] {
-  if (exitCode === EXIT.interrupted) throw new Error('a snapshot was interrupted')
-  return exitCode
-}
-
-/** The fault with its file as outputs call it: below what was given, or below the output folder. */
-function inOutputs(fault: Fault, plan: SnapshotPlan | null, source: string, out: string): Fault {
+/** The readers of a dump name its files within the folder; the user gave the folder. */
+function atDumpFile(fault: Fault, { folder, dumpFiles }: SnapshotPlan): Fault {
   const { file } = fault.place
-  if (file === undefined) return fault
-  const below = (folder: string, name: string): string | null => {
-    const path = resolve(file)
-    return isInside(resolve(folder), path) ? posix.join(name, relative(resolve(folder), path).split(sep).join('/')) : null
+  if (file === undefined || !dumpFiles.includes(file)) return fault
+  return new Fault({ ...fault.details, place: { ...fault.place, file: join(folder, file) } })
+}
+
+/** What an unchanged run told. The files were just compared with the run's record. */
+async function readOutputs(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples' | 'dump'>> {
+  const read = async (path: string): Promise<unknown> => JSON.parse(await readText(join(out, path)))
+  if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
+    const { dump } = (await read(OUTPUT_PATHS.index)) as TraceIndexDocument
+    return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics, dump: dump === null ? null : readingOf(dump) }
   }
-  const named = plan === null ? source : (below(plan.folder, plan.html === null ? source : posix.dirname(source)) ?? below(out, '.'))
-  return new Fault({ ...fault.details, place: { ...fault.place, file: named ?? posix.basename(file) } })
+  return { statistics: null, samples: (await read(SAMPLE_PATHS.statistics)) as SampleStatisticsDocument }
+}
+
+function readingOf({ kind, mask, end, notes, left_out: leftOut }: NonNullable<TraceIndexDocument['dump']>): SnapshotResult['dump'] {
+  return {
+    facts: { kind, mask, end, notes },
+    leftOut: leftOut.map(({ index, file, reason }) => ({ index, place: file === null ? {} : { file }, reason }))
+  }
 }

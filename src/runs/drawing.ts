@@ -40,7 +40,7 @@ export async function planFigures({ curves = [], ...others }: FigureSources): Pr
 /** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
 export async function drawFigures(
   context: RunContext,
-  set: OutputSet,
+  set: Pick<OutputSet, 'write'>,
   figures: readonly PlannedFigure[],
   { formats, threads, manifest }: DrawOptions
 ): Promise<ReadonlyMap<string, Uint8Array>> {

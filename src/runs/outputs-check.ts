@@ -87,7 +87,12 @@ type Recorded = ReturnType<typeof RECORD.read>['outputs'][number]
 const INDEX = object(
   {
     schema: field(oneOf('critic-trace-snapshots')),
-    snapshots: field(list(object({ name: field(nullable(outputPath)), status: field(oneOf('ok', 'failed')) }, 'skip')))
+    snapshots: field(list(object({ name: field(nullable(outputPath)), status: field(oneOf('ok', 'failed')) }, 'skip'))),
+    // Absent in an index of the first version.
+    outputs: {
+      ...field(refine(list(object({ path: field(outputPath), sha256: field(sha256), bytes: field(integer(0)) })), distinct)),
+      default: []
+    }
   },
   'skip'
 )
@@ -122,8 +127,8 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
   const noFolder = await whyNoFolder(root)
   if (noFolder !== null) throw unreadableFolder(out, noFolder)
   // 1. Read the records.
-  const records = await recordsIn(out, root)
-  const recorded = new Map<string, Recorded>()
+  const { records, overSteps } = await recordsIn(out, root)
+  const recorded = new Map<string, Recorded>(overSteps.map(file => [file.path, file]))
   for (const folder of records) {
     for (const file of await readRecord(out, root, below(folder, RUN_RECORD))) recorded.set(below(folder, file.path), file)
   }
@@ -186,14 +191,18 @@ function below(folder: string, path: string): string {
 
 /**
  * Folders with a record, '' for the outermost: the outermost itself, each subfolder that has one, and each snapshot that the
- * index of a batch names.
+ * index of a batch names. Files over the steps of a batch stand in its index itself.
  */
-async function recordsIn(out: string, root: string): Promise<string[]> {
+async function recordsIn(
+  out: string,
+  root: string
+): Promise<{ readonly records: readonly string[]; readonly overSteps: readonly Recorded[] }> {
   const entries = await readdir(root, { withFileTypes: true }).catch((cause: unknown) => {
     throw unreadableFolder(out, describeCause(cause), cause)
   })
   const names = new Set(entries.map(entry => entry.name))
   const folders = new Set<string>()
+  let overSteps: readonly Recorded[] = []
   if (names.has(RUN_RECORD)) folders.add('')
   for (const entry of entries) {
     if (entry.isDirectory() && (await exists(join(root, entry.name, RUN_RECORD)))) folders.add(entry.name)
@@ -203,11 +212,13 @@ async function recordsIn(out: string, root: string): Promise<string[]> {
     await refuseLink(out, root, BATCH_INDEX, 'batch index')
     const { value } = await readJsonFile(place.file, 'batch index', MAX_RECORD_BYTES)
     // The folder of a snapshot that failed may hold what an earlier run wrote, with its record.
-    for (const { name, status } of INDEX.read(value, '', { format: 'batch index', place, paths: [] }).snapshots) {
+    const index = INDEX.read(value, '', { format: 'batch index', place, paths: [] })
+    overSteps = index.outputs
+    for (const { name, status } of index.snapshots) {
       if (name !== null && status === 'ok') folders.add(name)
     }
   }
-  if (folders.size > 0) return [...folders].sort(compareCodepoints)
+  if (folders.size > 0) return { records: [...folders].sort(compareCodepoints), overSteps }
   throw new Fault({
     format: 'run record',
     problem: 'missing file',
@@ -236,7 +247,7 @@ async function readRecord(out: string, root: string, path: string): Promise<read
       problem: 'wrong field',
       found: `outputs[${i}].sha256 is null`,
       place,
-      expected: `${sha256.expected}: only the two column files of a batch are recorded by size`
+      expected: `${sha256.expected}: only the files of columns of a batch are recorded by size`
     })
   })
   return outputs

@@ -2,7 +2,7 @@
  * `run.json`: what one finished run read and wrote, with hashes. Removed before the outputs of a new run take their places,
  * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the
  * same settings, program, libraries and schemas is skipped when every input has the hash that the record lists and every output
- * is still there. In a batch the two column files are recorded by size alone: hashing them would take a tenth of the run.
+ * is still there. In a batch the files of columns are recorded by size alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -110,7 +110,7 @@ export async function unchangedRun(out: string, plan: SnapshotPlan, settingsSha2
   const record = currentRecord(out, settingsSha256)
   if (record === null) return null
   const listed = new Set(record.inputs.map(f => f.path))
-  const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
+  const present = [...plan.npzFiles, ...plan.dumpFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
   if (!present.every(path => listed.has(path))) return null
   // Anyone may have written the record: only files in the snapshot's folder and in the output folder are looked at.
   if (![...record.inputs, ...record.outputs].every(({ path }) => isSafeRelative(path))) return null
@@ -155,6 +155,11 @@ async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 
   }
   const answer = await pool.hash(path, links)
   return answer !== null && answer.sha256 === expected.sha256 && answer.bytes === expected.bytes
+}
+
+/** The record of a finished run into this folder, of this version of the program or another. Null: there is none. */
+export function standingRecord(out: string): RunRecord | null {
+  return readRecord(join(out, RUN_RECORD))
 }
 
 /** The record at a path. Null where it cannot be read or is none: then no run is skipped. */

@@ -23,6 +23,7 @@ import type { MeasuredEvidence } from './evidence.js'
 import { figureData, measureHistories, type MeasuredHistories } from './histories.js'
 import { historyInputs, traceInputs, type SectionInputs } from './provenance.js'
 import { inRun, measureSnapshot, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
+import type { TokenTables } from './snapshot-work.js'
 
 /** What the sections of one study have in common, beside the run's context. */
 export interface StudyWork {
@@ -32,6 +33,8 @@ export interface StudyWork {
   readonly pool: TracePool
   /** every file that was verified */
   readonly listed: readonly HashedFile[]
+  /** see `SnapshotSettings` */
+  readonly tables: TokenTables | undefined
 }
 
 /** Null where the study has no such section. */
@@ -83,9 +86,10 @@ async function begin<K extends SectionKey>(context: RunContext, key: K, work: St
   return run === null || !section ? null : run(context, section, work)
 }
 
-async function runTraces(context: RunContext, traces: CriticTraceStudy, { study, set, pool }: StudyWork): Promise<SecondStep> {
+async function runTraces(context: RunContext, traces: CriticTraceStudy, { study, set, pool, tables }: StudyWork): Promise<SecondStep> {
   const plan = await onlySnapshot(context.place(traces.snapshot))
-  const settings = { traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: study.synthetic }
+  const { expectations } = traces
+  const settings = { traces, expectations, enforced: true, examplesRequired: true, synthetic: study.synthetic, tables }
   const measured = await measureSnapshot(context, { plan, settings, pool }, set)
   const inputs = snapshotInputs(plan, measured).map(inRun(context, plan))
   return async () => ({

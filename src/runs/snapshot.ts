@@ -11,45 +11,26 @@
  * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 write. The caller draws the figures and
  * commits: all outputs or none.
  */
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
-import type { CheckReport, Judge } from '../compute/traces/expectations.js'
+import type { CheckReport } from '../compute/traces/expectations.js'
 import { inOrder } from '../compute/traces/ordered.js'
-import type { TracePool } from '../compute/traces/pool.js'
 import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Failures, Fault } from '../core/errors.js'
 import type { SnapshotPlan } from '../study/inventory.js'
-import { PageSource } from '../ingest/traces/page.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
-import type { CriticTraceStudy } from '../schema/critic-traces.js'
-import type { SnapshotHeader } from '../schema/traces.js'
+import type { ReadDump } from '../schema/samples.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import type { ArrowMetadata, ArrowTraceWriter } from '../render/outputs/arrow.js'
-import type { TraceArchiveWriter } from '../render/outputs/archive.js'
 import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
-
-export interface SnapshotSettings extends Judge {
-  readonly traces: CriticTraceStudy
-  /**
-   * true: an example that the study names must be there, as in the study's own snapshot; false: the rule chooses one in its
-   * place, and the output says so
-   */
-  readonly examplesRequired: boolean
-}
-
-/** What is measured, and how. */
-export interface SnapshotWork {
-  readonly plan: SnapshotPlan
-  readonly settings: SnapshotSettings
-  readonly pool: TracePool
-  /** how outputs name the page; default: by its path below the run's folder */
-  readonly sourceName?: string | undefined
-}
+import { noSampleLeft, type SourceEnd } from './trace-source.js'
+import { openTraceSource } from './trace-sources.js'
+import type { SnapshotWork, TokenTables } from './snapshot-work.js'
 
 /** A snapshot without a study: the run's folder is its own. */
 export interface SnapshotRun extends SnapshotWork {
@@ -71,6 +52,8 @@ export interface MeasuredSnapshot {
   readonly statistics: SnapshotStatistics
   readonly checks: readonly CheckReport[]
   readonly html: HashedFile | null
+  /** null for a page and for NPZ files */
+  readonly dump: ReadDump | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
   /** data of Figure 8 */
@@ -109,10 +92,10 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   const onProgress = await context.progress.onSnapshot?.(plan)
   try {
     // 1. Measure
-    const streams = openStreams(set)
+    const streams = openStreams(set, settings.tables)
     const measured = await measureTraces(context, work, streams, onProgress)
     // 2. Pool
-    const { results, header, html, examples } = measured
+    const { results, header, html, dump, examples } = measured
     const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
     const excluded = excludedFiles(plan, new Set(results.flatMap(r => r.npz?.path ?? [])), settings.traces.keys)
     const marker = settings.expectations.boundary_end_marker
@@ -120,7 +103,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     const origin = { ...context.origin, synthetic: context.origin.synthetic || labelledBy !== null }
     const statistics = snapshotStatistics(results, {
       synthetic: origin.synthetic,
-      paged: plan.kind === 'html',
+      source: plan.kind,
       snapshotTime: header.snapshotTime,
       threshold: settings.traces.jump_threshold,
       successThreshold: settings.traces.success_threshold,
@@ -134,20 +117,20 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
       ...expectations.failuresOf(checks),
       ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))
     ]
-    if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(f, plan)))
+    if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(atTrace(f, plan, results), plan)))
     // 4. Write
     const writeDocuments = async (): Promise<void> => {
       await documents.writeTraceIndex(
         set,
-        { verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+        { verified, html, dump, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
         origin
       )
       await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
       await documents.writeStatistics(set, statistics, origin)
-      await writeTrajectories(set, results, origin)
+      await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
     }
     await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-    return { statistics, checks, html, results, excluded, figure: figureData(statistics, results, examples) }
+    return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
   } catch (error) {
     throw error instanceof Fault ? atSnapshot(error, plan) : error
   }
@@ -177,29 +160,37 @@ interface Streams {
   write(result: TraceResult, columns: TraceColumns): Promise<void>
   /** a free buffer for the columns of a later trace; null: there is none */
   room(): SharedArrayBuffer | null
-  finish(meta: ArrowMetadata): Promise<void>
+  finish(meta: TokenMetadata): Promise<void>
 }
 
 const MAX_WRITES_UNDER_WAY = 2
 
-interface Writers {
-  readonly arrow: ArrowTraceWriter
-  readonly archive: TraceArchiveWriter
+/** A file that takes every trace. */
+interface TokenWriter {
+  write(trace: number, columns: TraceColumns): Promise<unknown>
+  finish(metadata: TokenMetadata): Promise<FileSummary>
+}
+
+/** In the order in which the record lists them. */
+async function openWriters(set: OutputSet, { arrow, parquet }: TokenTables): Promise<TokenWriter[]> {
+  const [{ TraceArchiveWriter }, arrowModule, parquetModule] = await Promise.all([
+    import('../render/outputs/archive.js'),
+    arrow ? import('../render/outputs/arrow.js') : null,
+    parquet ? import('../render/outputs/token-parquet.js') : null,
+    loadLastSteps()
+  ])
+  const writers: TokenWriter[] = []
+  if (arrowModule !== null) writers.push(await arrowModule.ArrowTraceWriter.open(set))
+  writers.push(await TraceArchiveWriter.open(set))
+  if (parquetModule !== null) writers.push(await parquetModule.ParquetTraceWriter.open(set))
+  return writers
 }
 
 /** The outputs are opened when a worker has the first trace: their libraries then load while the workers are busy. */
-function openStreams(set: OutputSet): Streams {
-  let opened: Promise<Writers> | null = null
-  const openAll = async (): Promise<Writers> => {
-    const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
-      import('../render/outputs/arrow.js'),
-      import('../render/outputs/archive.js'),
-      loadLastSteps()
-    ])
-    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set) }
-  }
-  const open = (): Promise<Writers> => {
-    opened ??= openAll()
+function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parquet: false }): Streams {
+  let opened: Promise<TokenWriter[]> | null = null
+  const open = (): Promise<TokenWriter[]> => {
+    opened ??= openWriters(set, tables)
     return opened
   }
   // Writes run while the next traces are sliced and measured. Only a few run at a time, which limits the columns in memory.
@@ -211,8 +202,8 @@ function openStreams(set: OutputSet): Streams {
     },
     room: () => free.pop() ?? null,
     async write(result, columns) {
-      const { arrow, archive } = await open()
-      const written = Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)]).then(() => {
+      const writers = await open()
+      const written = Promise.all(writers.map(writer => writer.write(result.index, columns))).then(() => {
         if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
       })
       // Awaited later; until then a failure must not count as an unhandled rejection.
@@ -222,47 +213,40 @@ function openStreams(set: OutputSet): Streams {
     },
     async finish(metadata) {
       await Promise.all(underWay)
-      const { arrow, archive } = await open()
-      await Promise.all([arrow.finish(metadata), archive.finish(metadata)])
+      const writers = await open()
+      await Promise.all(writers.map(writer => writer.finish(metadata)))
     }
   }
 }
 
-interface Measured {
+interface Measured extends SourceEnd {
   readonly results: TraceResult[]
-  readonly header: SnapshotHeader
-  readonly html: HashedFile | null
   readonly examples: ChosenExamples
 }
-
-/** The header of a folder of NPZ files, which has no page. */
-const NO_PAGE: Omit<SnapshotHeader, 'traceCount'> = { snapshotTime: null, alignment: null, synthetic: false }
 
 async function measureTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<Measured> {
   const {
     plan,
-    settings: { traces, examplesRequired },
-    pool,
-    sourceName
+    settings: { traces, examplesRequired, dump },
+    pool
   } = work
-  const { chunkBytes, signal } = context
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []
   const faults: Fault[] = []
-  const page = plan.html === null ? null : new PageSource(plan.html, { keys: traces.keys, chunkBytes, signal, onProgress })
-  const tasks = page === null ? npzTasks(context, work, streams) : pageTasks(context, work, page, streams)
+  const source = await openTraceSource(context, work, { room: streams.room, onProgress })
   try {
     const answer = async (task: TraceTask): Promise<TraceAnswer> => {
       const answered = pool.run(task)
       if (task.index === 0) streams.prepare()
       const answer = await answered
-      if (task.kind === 'snapshot') page?.release(task.bytes)
+      source.release(task)
       return answer
     }
-    for await (const given of inOrder(tasks, answer, 2 * pool.threads + 1)) {
+    for await (const given of inOrder(source.tasks(), answer, 2 * pool.threads + 1)) {
       context.throwIfInterrupted()
       if (!given.ok) {
         const fault = atSnapshot(Fault.deserialize(given.fault), plan)
+        if (dump?.skipBad === true && source.leaveOut(given.index, fault, given.sample)) continue
         faults.push(fault)
         if (fault.exitCode !== EXIT.checkFailed) break
       }
@@ -271,7 +255,7 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
       results.push(given.result)
       collector.offer(given.result, given.columns)
       await streams.write(given.result, given.columns)
-      if (page === null) onProgress?.(results.length)
+      source.onTrace(results.length)
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
@@ -279,11 +263,19 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
     faults.push(atSnapshot(error, plan))
   }
   if (faults.length > 0) throw new Failures(faults)
-  if (page === null) {
-    return { results, header: { ...NO_PAGE, traceCount: results.length }, html: null, examples: collector.choose() }
+  const end = source.end()
+  if (end.dump !== null && results.length === 0) {
+    const { leftOut } = end.dump
+    throw atSnapshot(noSampleLeft(leftOut.length, leftOut[0]?.reason ?? null), plan)
   }
-  const html = { path: sourceName ?? context.pathOf(plan.html as string), sha256: page.sha256, bytes: page.bytes }
-  return { results, header: page.header, html, examples: collector.choose() }
+  return { results, ...end, examples: collector.choose() }
+}
+
+/** Adds the NPZ file to a fault of a trace that was read from it. */
+function atTrace(fault: Fault, { html, folder }: SnapshotPlan, results: readonly TraceResult[]): Fault {
+  const { trace, file } = fault.place
+  const npz = html !== null || trace === undefined || file !== undefined ? null : results.find(r => r.index === trace)?.npz
+  return npz === null || npz === undefined ? fault : fault.at({ file: join(folder, npz.path) })
 }
 
 /** Adds the file to a fault of a reader of bytes, which does not know it. */
@@ -291,35 +283,16 @@ function atSnapshot(fault: Fault, { html, folder }: SnapshotPlan): Fault {
   return fault.at({ file: html ?? folder })
 }
 
-function taskBase({ plan: { folder }, settings: { traces, expectations } }: SnapshotWork) {
-  return {
-    folder,
-    keys: traces.keys,
-    jumpThreshold: traces.jump_threshold,
-    successThreshold: traces.success_threshold,
-    endMarker: expectations.boundary_end_marker
-  }
-}
-
-async function* pageTasks(context: RunContext, work: SnapshotWork, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
-  const base = taskBase(work)
-  for await (const { index, offset, bytes } of page.slices()) {
-    context.throwIfInterrupted()
-    yield { kind: 'snapshot', ...base, room: streams.room(), index, offset, bytes }
-  }
-}
-
-async function* npzTasks(context: RunContext, work: SnapshotWork, streams: Streams): AsyncGenerator<TraceTask> {
-  const base = taskBase(work)
-  for (const [index, npz] of work.plan.npzFiles.entries()) {
-    context.throwIfInterrupted()
-    yield { kind: 'npz', ...base, room: streams.room(), index, npz }
-  }
-}
-
 /** Files that were read and used, relative to the snapshot's folder. */
-export function snapshotInputs(plan: SnapshotPlan, { html, results }: Pick<MeasuredSnapshot, 'html' | 'results'>): HashedFile[] {
-  return [...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]), ...results.flatMap(r => r.npz ?? [])]
+export function snapshotInputs(
+  plan: SnapshotPlan,
+  { html, dump, results }: Pick<MeasuredSnapshot, 'html' | 'dump' | 'results'>
+): HashedFile[] {
+  return [
+    ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),
+    ...(dump?.inputs ?? []),
+    ...results.flatMap(r => r.npz ?? [])
+  ]
 }
 
 /** The file with its path relative to the run's folder instead of the snapshot's. */

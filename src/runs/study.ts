@@ -22,6 +22,7 @@ import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { retireRecord, settingsHash, unchangedOutputs, writeRunRecord, type FinishedRun, type RunRecord } from './record.js'
+import type { TokenTables } from './snapshot-work.js'
 import { inTransaction } from './transaction.js'
 
 export interface StudyRun {
@@ -35,6 +36,8 @@ export interface StudyRun {
   readonly pool: TracePool
   readonly out: string
   readonly formats: readonly FigureFormat[]
+  /** which tables of tokens are written; default: Arrow alone */
+  readonly tables?: TokenTables | undefined
   /** true: a value that a page cites and no claim holds fails the audit; default: as the study says */
   readonly strict?: boolean | undefined
   readonly signal?: AbortSignal | undefined
@@ -60,6 +63,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     pool,
     out,
     formats,
+    tables,
     strict = false,
     signal,
     progress
@@ -80,7 +84,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   }
   const outcome = await inTransaction(out, { signal, beforeCommit }, async set => {
     // 1. Sections
-    const sections = await runSections(context, { study, set, pool, listed })
+    const sections = await runSections(context, { study, set, pool, listed, tables })
     await writeConstants(
       context,
       set,
@@ -126,17 +130,19 @@ function merged<T extends object>(none: T, parts: readonly Partial<T>[]): T {
  * What the record says of a run. The settings' hash covers everything that decides the bytes of a study's outputs: its
  * manifest lists every input, the study file among them.
  */
-function recordedOf(run: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): Omit<FinishedRun, 'outputs'> {
-  const { study, manifest, formats } = run
+function recordedOf(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'tables'>): Omit<FinishedRun, 'outputs'> {
+  const { study, manifest, formats, tables } = run
   return {
-    settingsSha256: settingsHash([study, manifest.manifest_sha256], formats),
+    settingsSha256: settingsHash([study, manifest.manifest_sha256, tables], formats),
     origin: studyOrigin(run),
     inputs: listedFiles(manifest)
   }
 }
 
 /** The record of the last run into `out`, where nothing has changed that decides its outputs and all outputs are there; otherwise null. */
-export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'out' | 'pool'>): Promise<RunRecord | null> {
+export function unchangedStudy(
+  run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'tables' | 'out' | 'pool'>
+): Promise<RunRecord | null> {
   return unchangedOutputs(run.out, recordedOf(run), run.pool)
 }
 

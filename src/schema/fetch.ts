@@ -3,7 +3,7 @@
  * further lists. It does not state the server: a study from elsewhere must not be able to send the user's key to a host of
  * its choice.
  */
-import { list, object, text, type Infer } from '../core/checker.js'
+import { list, nullable, object, text, type Infer } from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
 import { configKey } from './config-key.js'
 import { studyName } from './names.js'
@@ -11,7 +11,13 @@ import { studyName } from './names.js'
 /** Label of a project's runs that no selection takes and whose names do not begin with a selected one. */
 export const OTHER_LABEL = 'other'
 
-/** Integer steps of one request, and samples requested. With fewer samples than rows the server picks rows at random. */
+/** Where a study that states no histories yet gets its list of runs and its histories. */
+export const FETCHED_PLACES = { runs: 'wandb/runs.json', folder: 'wandb/history' } as const
+
+/**
+ * Integer steps of one request where rows are dense, and samples requested. With fewer samples than rows the server picks rows
+ * at random. Where rows are sparse a request covers more steps.
+ */
 export const STEPS_PER_REQUEST = 100
 export const SAMPLES_PER_REQUEST = 1000
 
@@ -22,7 +28,9 @@ const fetchRuns = object({
   },
   entity: { kind: text(200), doc: 'Owner of the project.' },
   project: { kind: text(200), doc: 'Project.' },
-  display_name: { kind: text(), doc: 'Exact display name; every run that has it is fetched.' }
+  display_name: { kind: text(), doc: 'Exact display name; every run that has it is fetched, but for what `ids` and `not_ids` say.' },
+  ids: { kind: nullable(list(text(200), 1)), doc: 'Ids of the runs of this name that are fetched; null: all.', default: null },
+  not_ids: { kind: list(text(200)), doc: 'Ids of runs of this name that are not fetched.', default: [] }
 })
 
 const runsView = object({
@@ -47,7 +55,7 @@ export const FETCH = object({
   }
 })
 
-/** All runs of a project that have exactly this display name. */
+/** All runs of a project that have exactly this display name, or those of them that are named by their ids. */
 export type FetchRuns = Infer<typeof fetchRuns>
 
 /** A further list of runs with the entries of some labels. */

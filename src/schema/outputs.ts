@@ -9,7 +9,7 @@ export function csvMetadataPath(csv: string): string {
 }
 
 /** CSV files whose names are fixed. */
-const CSV_FILES: readonly string[] = ['training_data/critic-trace-trajectories.csv', 'wandb/lineage.csv']
+const CSV_FILES: readonly string[] = ['training_data/critic-trace-trajectories.csv', 'wandb/lineage.csv', 'critic-trace-by-step.csv']
 
 /** JSON documents of written evidence. */
 export const EVIDENCE_DOCUMENTS = {
@@ -51,6 +51,7 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'critic-trace-snapshots.json',
   'training_data/critic-trace-arrays.npz',
   'training_data/critic-traces.arrow',
+  'training_data/critic-traces.parquet',
   'wandb/observations.arrow',
   'wandb/points.arrow',
   ...CSV_FILES,
@@ -58,10 +59,14 @@ export const RESERVED_OUTPUTS: readonly string[] = [
 ]
 
 /** File names without extension. */
-export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces']
+export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces', 'critic-traces-over-steps']
 
 /** Outputs that are written as a stream. A batch records them by size alone. */
-export const STREAMED_OUTPUTS: readonly string[] = ['training_data/critic-trace-arrays.npz', 'training_data/critic-traces.arrow']
+export const STREAMED_OUTPUTS: readonly string[] = [
+  'training_data/critic-trace-arrays.npz',
+  'training_data/critic-traces.arrow',
+  'training_data/critic-traces.parquet'
+]
 
 /** Patterns of the names that a study may give to an output of its histories, and to a figure. */
 export const CHOSEN_OUTPUT = '(?:(?:wandb|training_data)/)?[A-Za-z0-9][A-Za-z0-9._-]{0,94}'

@@ -29,6 +29,9 @@ export type SectionKey = keyof typeof SECTIONS
 /** At least one of these is stated; an article is about them. */
 export const SECTIONS_READ = ['critic_traces', 'histories', 'evidence'] as const satisfies readonly SectionKey[]
 
+/** A study may also state `fetch` alone: the first fetch drafts its histories. */
+export const SECTIONS_NEEDED = [...SECTIONS_READ, 'fetch'] as const satisfies readonly SectionKey[]
+
 export const STUDY_KIND = object({
   $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },

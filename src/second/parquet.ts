@@ -13,7 +13,7 @@ import { refuseBombs } from '../ingest/parquet/audit.js'
 import { describeColumn, readFooter, type Chunk, type Footer } from '../ingest/parquet/footer.js'
 import { columnPages, type Page } from '../ingest/parquet/pages.js'
 import type { Leaf } from '../ingest/parquet/schema.js'
-import type { ByteSource } from '../ingest/parquet/source.js'
+import type { ByteSource } from '../core/byte-source.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
 /** Largest file. The second reader holds it in memory. */

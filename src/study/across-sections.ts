@@ -2,6 +2,7 @@
  * Checks between the sections of a study: all figures have different names, and what is derived or drawn refers to
  * documents that the study's own sections write.
  */
+import { FETCHED_PLACES } from '../schema/fetch.js'
 import type { SectionKey, Study } from '../schema/study.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import { documentCopy, EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../schema/outputs.js'
@@ -48,11 +49,11 @@ function checkCopies({ histories }: Sections, { documents }: EvidenceStudy, chec
 /** Checks that fetched runs go where the histories are read, and that a further list overwrites nothing of the study. */
 function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChecks): void {
   if (fetch === null) return
-  if (histories === null) checks.refuse('missing section', 'fetch without histories', 'histories, which says where runs and rows lie')
-  const folder = `${histories.folder}/`
+  const places = histories ?? FETCHED_PLACES
+  const folder = `${places.folder}/`
   fetch.views.forEach(({ path }, i) => {
     const at = `fetch.views[${i}].path`
-    checks.free(at, path, [histories.runs, 'study.json', manifest], "study's file")
+    checks.free(at, path, [places.runs, 'study.json', manifest], "study's file")
     if (path.startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, "a file outside the histories' folder")
   })
 }

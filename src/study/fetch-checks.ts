@@ -13,6 +13,11 @@ export function checkFetch({ runs, config, views }: FetchStudy, at: string, cont
     const same = runs.findIndex(r => r.entity === entity && r.project === project && r.display_name === name)
     if (same < i) checks.refuse('stated twice', `${at}.runs[${i}] selects the runs of ${at}.runs[${same}]`, 'other runs for each label')
   })
+  runs.forEach(({ ids, not_ids: notIds }, i) => {
+    checks.unique((ids ?? []).map((value, k) => ({ at: `${at}.runs[${i}].ids[${k}]`, value })))
+    const both = notIds.findIndex(id => ids?.includes(id) ?? false)
+    if (both >= 0) checks.refuse('contradiction', `${at}.runs[${i}].not_ids[${both}] is one of its ids`, 'each id in one of both')
+  })
   checks.unique(config.map((value, i) => ({ at: `${at}.config[${i}]`, value })))
   checks.unique(
     views.map(({ path }, i) => ({ at: `${at}.views[${i}].path`, value: canonicalRelative(path) })),

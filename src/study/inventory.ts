@@ -15,13 +15,19 @@ import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative, resolv
 import { snapshotNames, stepFromName } from '../core/file-names.js'
 
 export interface SnapshotPlan {
-  readonly kind: 'html' | 'npz-folder'
+  readonly kind: 'html' | 'npz-folder' | 'dump'
   /** folder of the page or of the NPZ files, in the spelling of the path that led to it */
   readonly folder: string
   /** path of the page; null for a folder of NPZ files */
   readonly html: string | null
   /** names of the NPZ files in the folder (not below it), ordered by code point */
   readonly npzFiles: readonly string[]
+  /** names of the dump's files in the folder, ordered by code point; none for the other kinds */
+  readonly dumpFiles: readonly string[]
+  /** true: of a folder, the one file that the path names */
+  readonly oneFile?: true
+  /** number of the other files beside those of a dump; none: there are none */
+  readonly passedOver?: number
   /**
    * Name of the snapshot in outputs: the last name of the given path (with as many names before it as distinguish it from
    * the other paths), and what follows below. It does not depend on the working folder or on the spelling of the path.
@@ -37,10 +43,11 @@ interface FoundSnapshot extends Omit<SnapshotPlan, 'name' | 'source'> {
 }
 
 const PAGE = /\.html?(?:\.gz)?$/i
+const DUMP_ENDING = /\.(?:npz|pt|pth|safetensors|jsonl|parquet)$/i
 const NPZ = /\.npz$/i
 /** This program's own archive of many traces: a folder of outputs is not a folder of traces. */
 const OWN_ARCHIVE = 'critic-trace-arrays.npz'
-const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
+const EXPECTED = "an HTML page, a trainer's dump, a folder with index.html, dumps or NPZ files, or a folder of such folders"
 
 /**
  * The snapshots that the paths mean, in the order of the paths, within each search ordered by code point. A snapshot that
@@ -57,12 +64,15 @@ export async function findSnapshots(
   const given = shortNames(paths)
   const found = new Map<string, FoundSnapshot & { readonly source: string }>()
   for (const [i, path] of paths.entries()) {
-    const sourceOf = (file: string): string => [given[i], ...relative(path, file).split(sep)].filter(s => s !== '').join('/') || '.'
+    // A path to a dump leads to the folder around it.
+    const sourceOf = (file: string): string =>
+      [given[i], ...relative(path, file).split(sep)].filter(s => s !== '' && s !== '..').join('/') || '.'
     for await (const item of survey(path, except)) {
       if (item instanceof Fault) {
         if (onFault === undefined) throw item
         onFault(item, sourceOf(item.place.file ?? path))
-      } else if (!found.has(item.real)) found.set(item.real, { ...item, source: sourceOf(item.html ?? item.folder) })
+      } else if (!found.has(item.real))
+        found.set(item.real, { ...item, source: sourceOf(item.html ?? (item.oneFile === true ? path : item.folder)) })
     }
   }
   const plans = [...found.values()]
@@ -91,16 +101,22 @@ function shortNames(paths: readonly string[]): string[] {
   return names
 }
 
-/** The parts of the name, outermost folder first. An index page is named by its folder, any other page by itself. */
-function nameSegments(plan: FoundSnapshot): string[] {
-  const page = plan.html === null ? '' : basename(plan.html).replace(PAGE, '')
-  const folder = plan.html === null ? plan.real : dirname(plan.real)
-  const segments = folder.split(sep).filter(s => s !== '')
-  return page === '' || page === 'index' ? segments : [...segments, page]
+/**
+ * The parts of the name, outermost folder first. An index page is named by its folder, any other page and a dump of one file by
+ * itself.
+ */
+function nameSegments({ kind, html, real }: FoundSnapshot): string[] {
+  const segments = real.split(sep).filter(s => s !== '')
+  const folders = segments.slice(0, -1)
+  if (html !== null) {
+    const page = basename(html).replace(PAGE, '')
+    return page === '' || page === 'index' ? folders : [...folders, page]
+  }
+  return kind === 'dump' ? [...folders, basename(real).replace(DUMP_ENDING, '')] : segments
 }
 
-function snapshotFault(problem: string, path: string, found: string, cause?: unknown): Fault {
-  return new Fault({ format: 'snapshot', problem, found, expected: EXPECTED, place: { file: path }, cause })
+function snapshotFault(problem: string, path: string, found: string, cause?: unknown, expected: string = EXPECTED): Fault {
+  return new Fault({ format: 'snapshot', problem, found, expected, place: { file: path }, cause })
 }
 
 async function* survey(path: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
@@ -113,6 +129,8 @@ async function* survey(path: string, except: string | null): AsyncGenerator<Foun
   }
   if (info.isFile() && PAGE.test(path)) {
     yield await pagePlan(path)
+  } else if (info.isFile()) {
+    yield await filePlan(path)
   } else if (!info.isDirectory()) {
     yield snapshotFault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
   } else {
@@ -131,10 +149,62 @@ async function pagePlan(html: string): Promise<FoundSnapshot | Fault> {
     if (kind !== null) return snapshotFault('wrong kind of file', html, kind)
     const folder = dirname(html)
     const npzFiles = npzNames(await readdir(folder, { withFileTypes: true }))
-    return { kind: 'html', folder, html, npzFiles, real: await realpath(html) }
+    return { kind: 'html', folder, html, npzFiles, dumpFiles: [], real: await realpath(html) }
   } catch (cause) {
     return snapshotFault('unreadable path', html, describeCause(cause), cause)
   }
+}
+
+/** A file that is no page by its name: a dump, or the NPZ file of one trace. */
+async function filePlan(path: string): Promise<FoundSnapshot | Fault> {
+  try {
+    const { recogniseDump, damageOfDump } = await import('../ingest/dumps/formats.js')
+    const [folder, name] = [dirname(path), basename(path)]
+    const found = { folder, html: null, real: await realpath(path), oneFile: true } as const
+    if ((await recogniseDump(path)) !== null) return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
+    if (NPZ.test(path)) return { kind: 'npz-folder', ...found, npzFiles: [name], dumpFiles: [] }
+    return (await damageOfDump(path)) ?? snapshotFault('not recognised', path, printable(JSON.stringify(name)))
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}
+
+interface DumpFolder {
+  /** names of the dumps, by their content */
+  readonly dumps: readonly string[]
+  /** files that begin like a dump or are named like one, and cannot be read */
+  readonly damaged: ReadonlyMap<string, Fault>
+  /** files that cannot be opened */
+  readonly unreadable: readonly Fault[]
+  /** number of the files of another kind */
+  readonly others: number
+}
+
+/** What the files of a folder are, ordered by code point. */
+async function dumpsOf(folder: string, names: readonly string[]): Promise<DumpFolder> {
+  const { recogniseDump, damageOfDump } = await import('../ingest/dumps/formats.js')
+  const dumps: string[] = []
+  const damaged = new Map<string, Fault>()
+  const unreadable: Fault[] = []
+  let others = 0
+  for (const name of names.filter(n => !n.startsWith('.') && n !== OWN_ARCHIVE).sort(compareCodepoints)) {
+    const path = join(folder, name)
+    try {
+      if (!(await stat(path)).isFile()) continue
+      if ((await recogniseDump(path)) !== null) dumps.push(name)
+      else {
+        const damage = await damageOfDump(path)
+        if (damage === null) others++
+        else damaged.set(name, damage)
+      }
+    } catch (error) {
+      // A link that leads nowhere is no dump.
+      if (errorCode(error) === 'ENOENT') continue
+      unreadable.push(error instanceof Fault ? error : snapshotFault('unreadable path', path, describeCause(error), error))
+    }
+  }
+  return { dumps, damaged, unreadable, others }
 }
 
 async function* search(folder: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
@@ -142,22 +212,41 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   try {
     entries = await readdir(folder, { withFileTypes: true })
   } catch (cause) {
-    yield snapshotFault('unreadable folder', folder, describeCause(cause), cause)
+    yield snapshotFault('unreadable folder', folder, describeCause(cause), cause, 'a folder that can be read')
     return
   }
   const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
   const pages = ['index.html', 'index.html.gz'].filter(name => files.includes(name))
   const npzFiles = npzNames(entries)
-  const others = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
+  const pageFiles = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
   if (pages.length === 2) {
-    yield snapshotFault('stated twice', folder, 'index.html and index.html.gz')
-  } else if (pages.length === 1) {
+    yield snapshotFault('stated twice', folder, 'index.html and index.html.gz', undefined, 'one of them, or the page itself as the path')
+    return
+  }
+  if (pages.length === 1) {
     yield await pagePlan(join(folder, pages[0]))
-  } else if (npzFiles.length > 0 && others.length > 0) {
+    return
+  }
+  if (npzFiles.length > 0 && pageFiles.length > 0) {
     // Without an index page it is not clear which page verifies the files. Reading them unverified would hide that.
-    yield snapshotFault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
+    const found = `NPZ files beside ${printable(pageFiles.join(', '))}, none named index.html`
+    yield snapshotFault('unclear page', folder, found, undefined, 'the page itself as the path, or a page named index.html')
+    return
+  }
+  const { dumps, damaged, unreadable, others: passedOver } = await dumpsOf(folder, files)
+  yield* unreadable
+  // Beside dumps a damaged file is one of them, and reading it says what is wrong.
+  const dumpFiles = dumps.length === 0 ? [] : [...dumps, ...damaged.keys()].sort(compareCodepoints)
+  if (dumps.length === 0) for (const [name, fault] of damaged) if (!npzFiles.includes(name)) yield fault
+  const real = await realpath(folder)
+  const single = npzFiles.find(name => !dumpFiles.includes(name))
+  if (dumpFiles.length > 0 && single !== undefined) {
+    const found = `dumps of many traces beside the NPZ file of one, ${printable(single)}`
+    yield snapshotFault('unclear folder', folder, found, undefined, 'a folder of one kind, or the files themselves as paths')
+  } else if (dumpFiles.length > 0) {
+    yield { kind: 'dump', folder, html: null, npzFiles: [], dumpFiles, ...(passedOver === 0 ? {} : { passedOver }), real }
   } else if (npzFiles.length > 0) {
-    yield { kind: 'npz-folder', folder, html: null, npzFiles, real: await realpath(folder) }
+    yield { kind: 'npz-folder', folder, html: null, npzFiles, dumpFiles: [], real }
   } else {
     const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
     for (const name of folders.sort(compareCodepoints)) {
@@ -183,9 +272,16 @@ export interface Amount {
 
 /** The amount of a snapshot that is read: bytes of its page, or number of NPZ files. */
 export async function amountOf(plan: SnapshotPlan): Promise<Amount> {
-  if (plan.html === null) return { total: plan.npzFiles.length, unit: 'traces' }
-  const info = await stat(plan.html).catch(() => null)
-  return { total: info?.size ?? null, unit: 'bytes' }
+  if (plan.kind === 'npz-folder') return { total: plan.npzFiles.length, unit: 'traces' }
+  const read = plan.html === null ? plan.dumpFiles.map(name => join(plan.folder, name)) : [plan.html]
+  const sizes = await Promise.all(
+    read.map(path =>
+      stat(path)
+        .then(({ size }) => size)
+        .catch(() => null)
+    )
+  )
+  return { total: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0), unit: 'bytes' }
 }
 
 /** The plan's NPZ files that the page does not name, with the step in their name. @param named as the page writes them */
@@ -238,6 +334,14 @@ function realFolder(folder: string): string {
   try {
     return realpathSync.native(folder)
   } catch (cause) {
-    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: describeCause(cause), place: { file: folder }, cause })
+    const expected = 'a folder that can be read'
+    throw new Fault({
+      format: 'snapshot',
+      problem: 'unreadable folder',
+      found: describeCause(cause),
+      expected,
+      place: { file: folder },
+      cause
+    })
   }
 }

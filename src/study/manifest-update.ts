@@ -9,6 +9,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Fault, printable, printableId } from '../core/errors.js'
 import { whyUnreadable } from '../core/system/open.js'
+import { FETCHED_PLACES } from '../schema/fetch.js'
 import type { Study } from '../schema/study.js'
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
@@ -56,6 +57,8 @@ export interface UpdateOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined
   /** date for a new manifest */
   readonly today: string
+  /** true: what an unfinished fetch left is listed as excluded; otherwise it is refused */
+  readonly allowPartial?: boolean
 }
 
 /** @param existing null if there is no manifest yet */
@@ -63,7 +66,7 @@ export async function updatedManifest(
   dir: string,
   study: Study,
   existing: Manifest | null,
-  { signal, onBytes, today }: UpdateOptions
+  { signal, onBytes, today, allowPartial = false }: UpdateOptions
 ): Promise<UpdatedManifest> {
   const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]), signal })
   const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
@@ -77,18 +80,14 @@ export async function updatedManifest(
     return role !== undefined && !named.has(path) && kind !== undefined && kindsTaken.has(kind) ? role : roleOf(path)
   }
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
-    const file = join(dir, path)
-    if (PARTIAL.test(path))
-      throw manifestFault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
-    if (!isSafeRelative(path))
-      throw manifestFault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
-    if (isSecretText(path, 'path')) throw secretFault('manifest', `the name of a file in ${printableId(dirname(path))}`, {})
-    const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
-      signal?.throwIfAborted()
-      throw manifestFault('unreadable file', whyUnreadable(cause), 'a readable file', file)
-    })
-    if (changed || sha256 === null) throw manifestFault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
-    return { path, sha256, bytes, role: roleNow(path) }
+    if (PARTIAL.test(path) && !allowPartial)
+      throw manifestFault(
+        'unfinished fetch',
+        'rows of a history that are not all there',
+        'fetch run to its end, or no such file',
+        join(dir, path)
+      )
+    return { ...(await hashed(dir, path, { signal, onBytes })), role: roleNow(path) }
   })
   const now = new Set(found)
   const changes = {
@@ -97,13 +96,64 @@ export async function updatedManifest(
     changed: files.filter(({ path, sha256 }) => known.has(path) && known.get(path)?.sha256 !== sha256).map(f => f.path),
     named: files.filter(({ path, role }) => known.has(path) && known.get(path)?.role !== role).map(f => f.path)
   }
+  return { files, changes, text: manifestText(study, existing, files, today) }
+}
+
+/**
+ * The manifest after a fetch: the files that the fetch wrote have their new hashes. Every other entry stays, so that a file
+ * which something else changed still differs from the manifest.
+ *
+ * @param written paths that this fetch wrote
+ * @param proved paths of histories that it found whole, with their certificates: listed where the manifest lacks them
+ */
+export async function fetchedManifest(
+  dir: string,
+  study: Study,
+  existing: Manifest,
+  { written, proved }: { readonly written: readonly string[]; readonly proved: readonly string[] },
+  options: UpdateOptions
+): Promise<string> {
+  const entries = new Map(existing.files.map(({ path, sha256, bytes, role }) => [path, { path, sha256, bytes, role }]))
+  const roleOf = rolesOf(study)
+  const { folder } = study.histories ?? FETCHED_PLACES
+  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]), signal: options.signal })
+  const partial = found.filter(path => PARTIAL.test(path) && path.startsWith(`${folder}/`))
+  for (const path of entries.keys()) if (PARTIAL.test(path) && !partial.includes(path)) entries.delete(path)
+  const paths = new Set([...written, ...partial, ...proved.filter(path => !entries.has(path))])
+  await mapLimited([...paths], 4, async path => {
+    const before = entries.get(path)?.role
+    const role = before === undefined || before === 'excluded' ? roleOf(path) : before
+    entries.set(path, { ...(await hashed(dir, path, options)), role })
+  })
+  const files = [...entries.values()].sort((a, b) => compareCodepoints(a.path, b.path))
+  return manifestText(study, existing, files, options.today)
+}
+
+function manifestText(study: Study, existing: Manifest | null, files: readonly ListedFile[], today: string): string {
   const document = {
     ...(study.synthetic ? { synthetic: true } : {}),
     snapshot: existing?.snapshot ?? today,
     files,
     revisions: existing?.revisions ?? {}
   }
-  return { files, changes, text: `${JSON.stringify(document, null, 2)}\n` }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+async function hashed(
+  dir: string,
+  path: string,
+  { signal, onBytes }: Pick<UpdateOptions, 'signal' | 'onBytes'>
+): Promise<Omit<ListedFile, 'role'>> {
+  const file = join(dir, path)
+  if (!isSafeRelative(path))
+    throw manifestFault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+  if (isSecretText(path, 'path')) throw secretFault('manifest', `the name of a file in ${printableId(dirname(path))}`, {})
+  const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
+    signal?.throwIfAborted()
+    throw manifestFault('unreadable file', whyUnreadable(cause), 'a readable file', file)
+  })
+  if (changed || sha256 === null) throw manifestFault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
+  return { path, sha256, bytes }
 }
 
 /** Number of bytes below the study that are read for hashing. */

@@ -5,7 +5,7 @@
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SECTIONS_READ, STUDY_KIND, type Study } from '../schema/study.js'
+import { SECTIONS_NEEDED, STUDY_KIND, type Study } from '../schema/study.js'
 import { Fault, describeCause, printable } from '../core/errors.js'
 import type { CheckContext, JsonSchema } from '../core/checker.js'
 import { checkAcrossSections } from './across-sections.js'
@@ -44,12 +44,12 @@ export async function loadStudy(dir: string): Promise<StudyFile> {
 /** The study in a JSON value, with defaults filled in. The paths that it names are added to `context.paths`. */
 export function checkStudy(value: unknown, context: CheckContext): Study {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
-  if (SECTIONS_READ.every(name => study[name] === null)) {
+  if (SECTIONS_NEEDED.every(name => study[name] === null)) {
     throw new Fault({
       format: context.format,
       problem: 'missing section',
       found: 'nothing that is to be read',
-      expected: `one of ${SECTIONS_READ.join(', ')}`,
+      expected: `one of ${SECTIONS_NEEDED.join(', ')}`,
       place: context.place
     })
   }
@@ -102,6 +102,6 @@ export function studyJsonSchema(): JsonSchema {
     $id: 'urn:critic-traces:study:1',
     title: 'critic-traces study file',
     ...STUDY_KIND.schema,
-    anyOf: SECTIONS_READ.map(name => ({ properties: { [name]: { type: 'object' } }, required: [name] }))
+    anyOf: SECTIONS_NEEDED.map(name => ({ properties: { [name]: { type: 'object' } }, required: [name] }))
   }
 }

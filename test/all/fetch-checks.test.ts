@@ -52,6 +52,11 @@ function leaks(result: Pick<FetchResult, 'stdout' | 'stderr' | 'fault' | 'report
     .map(([name]) => name)
 }
 
+/** The message of the fault that ended the fetch or, of a run that ended alone, the first on standard error. */
+function said({ fault, stderr }: FetchResult): string | undefined {
+  return fault?.message ?? /^critic-traces: (.*)$/m.exec(stderr)?.[1]
+}
+
 const LATER = '2026-10-08T09:10:11Z'
 
 /** `verify` with a manifest of what is there now. */
@@ -93,7 +98,7 @@ t.test('an export that is not whole: exit 1, the steps named, and fetched again 
     t.match(result.stderr, stderr, name)
     t.match(result.stdout, /INCOMPLETE/)
     t.match(certificateOf(result.dir), { complete: false })
-    t.match(await verified(result.dir), { code: 1, stderr, stdout: /certificates: 0 of 1 histories whole/ }, 'verify says the same')
+    t.match(await verified(result.dir), { code: 1, stderr, stdout: /certificates: 0 of 1 history whole/ }, 'verify says the same')
     const again = await fetchInto(result.dir, result.url, { time: LATER })
     t.match(again.report, { runs: [{ status: 'fetched', complete: true }] })
     t.match(await verified(result.dir), { code: 0 }, 'and what is fetched anew is whole')
@@ -127,7 +132,7 @@ t.test('rows of another window are refused; rows out of order are sorted and tha
   t.equal(stray.code, 1)
   t.match(
     stray.stderr,
-    /^critic-traces: wandb row outside its window: step \d+, expected a step that was asked for \(run r1 of team\/project, steps 100 to 199\)$/m
+    /^critic-traces: wandb row outside its window: step \d+, expected a step that was asked for \(run r1 of team\/project, steps 100 to 199\) \(http:\/\/127\.0\.0\.1:\d+\)$/m
   )
   const mixed = await scene(t, { server: { script: [inWindow(100, { kind: 'outOfOrder' })] } })
   t.equal(mixed.code, 0)
@@ -150,7 +155,10 @@ t.test('the same row twice in place of another one: refused, though the count is
   }
   const { code, stderr, dir, url } = await scene(t, { server: { script: [inWindow(0, twice, { times: 1 })] } })
   t.equal(code, 1)
-  t.match(stderr, /^critic-traces: wandb row stands twice: step 49, expected each row once \(run r1 of team\/project, steps 0 to 99\)$/m)
+  t.match(
+    stderr,
+    /^critic-traces: wandb row stands twice: step 49, expected each row once \(run r1 of team\/project, steps 0 to 99\) \(http:\/\/127\.0\.0\.1:\d+\)$/m
+  )
   t.match(await fetchInto(dir, url), { code: 0, report: { runs: [{ rows: 251, complete: true }] } }, 'the next fetch asks again')
 })
 
@@ -169,9 +177,9 @@ t.test('a row that is none stops its run alone, and the exit code is that of the
   t.equal(code, 3)
   t.match(
     stderr,
-    /^critic-traces: wandb missing step: no key "_step" in row 31 of run bad of team\/project, steps 200 to 250, expected the step of the row$/m
+    /^critic-traces: wandb missing step: no key "_step" in row 31 of run bad of team\/project, steps 200 to 250, expected the step of the row \(http:\/\/127\.0\.0\.1:\d+\)$/m
   )
-  t.match(stdout, /^stopped: bad, a row of which cannot be kept; the next fetch asks for it again$/m)
+  t.match(stdout, /^stopped: bad of team\/project, missing step; the next fetch asks for it again$/m)
   t.match(report, { runs: [{ id: 'r1', complete: true }], stopped: [{ label: 'main', id: 'bad', fault: /missing step/ }] })
   t.same(
     listedIn(dir).map(({ id }) => id),
@@ -195,7 +203,7 @@ t.test('a row that is none stops its run alone, and the exit code is that of the
   t.equal(before.code, 0, before.stderr)
   rules = [ofBad(100, spoil)]
   const again = await fetchInto(before.dir, before.url, { time: LATER })
-  t.match(again, { code: 3, stderr: /missing step/, stdout: /^stopped: bad,/m })
+  t.match(again, { code: 3, stderr: /missing step/, stdout: /^stopped: bad of team\/project,/m })
   t.match(listedIn(before.dir), [{ id: 'r1', fetchedAt: NOW }, { id: 'side' }, { id: 'bad', fetchedAt: NOW }])
   t.match(certificateOf(before.dir, 'bad'), { complete: true, snapshot: { last_step: 250, growing: true } })
 })
@@ -282,7 +290,7 @@ t.test('a run that grows is taken at the last step that was first seen, marked, 
     steps: { rows: 251, last_step: 250 }
   })
   t.match(first.stdout, /so far\nstill growing: r1, taken up to step 250; a fetch after it has logged again takes it anew\n/)
-  t.match(await verified(first.dir), { code: 0, stdout: /1 of 1 histories whole, 251 rows, 1 of them of a run that was still growing/ })
+  t.match(await verified(first.dir), { code: 0, stdout: /1 of 1 history whole, 251 rows, 1 of them of a run that was still growing/ })
   const later = await fetchInto(first.dir, first.url, { time: LATER })
   t.match(later.report, { runs: [{ status: 'fetched', rows: 256, growing: true }] })
   t.match(await verified(first.dir), { code: 0 })
@@ -335,7 +343,7 @@ t.test('what the server says, in words', async t => {
       'empty selection',
       { server: { runs: [run('x', 'mains', upTo(1))] } },
       3,
-      /^wandb empty selection: none of 1 runs .* "main", expected at least one with exactly this name; did you mean "mains"\?$/
+      /^wandb empty selection: none of 1 runs .* "main", expected at least one with exactly this name; did you mean "mains"\? \(http:\/\/127\.0\.0\.1:\d+\)$/
     ],
     ['a login page', always({ kind: 'html' }), 3, /JSON/],
     ['errors with HTTP 200', always({ kind: 'errors200', form: 'objects', message: 'Cannot query field "runz"' }), 3, /Cannot query field/],
@@ -378,7 +386,7 @@ t.test('what the server says, in words', async t => {
       throw new Error(name, { cause: error })
     })
     t.equal(result.code, code, name)
-    t.match(result.fault?.message ?? /^critic-traces: (.*)$/m.exec(result.stderr)?.[1], message, name)
+    t.match(said(result), message, name)
     // A row stops its run alone.
     t.equal(tree(result.dir).includes('wandb/runs.json'), result.fault === null, `${name}: list of runs`)
   }
@@ -417,8 +425,9 @@ t.test('what passes is tried again: one failure of each kind, and the same bytes
 t.test('a run that was renamed or deleted since it was fetched', async t => {
   const script: Rule[] = [{ operation: 'Run', times: 1, then: { kind: 'rename', run: 'r1', displayName: 'main-old' } }]
   const renamed = await scene(t, { server: { runs: [...RUNS, run('r2', 'main', upTo(3))], script } })
+  t.match(renamed.report, { runs: [{ id: 'r2' }], stopped: [{ id: 'r1' }] }, 'the other one came')
   t.match(
-    renamed.fault?.message,
+    said(renamed),
     /^wandb renamed run: r1, listed as "main", is now "main-old", expected the same name until it is fetched; fetch again/
   )
   const listed = (dir: string): void => {
@@ -442,7 +451,13 @@ t.test('a run that was renamed or deleted since it was fetched', async t => {
     throw error
   })
   t.equal(deleted.code, 1)
-  t.match(deleted.fault?.message, /^wandb deleted run: gone, fetched 2026-09-01T00:00:00Z as "main", is gone from team\/project/)
+  t.match(deleted.report, { runs: [{ id: 'r1' }], stopped: [{ id: 'gone' }] }, 'the other one came')
+  t.same(
+    listedIn(deleted.dir).map(({ id }) => id),
+    ['gone', 'r1', 'side'],
+    'its entry stays'
+  )
+  t.match(said(deleted), /^wandb deleted run: gone, fetched 2026-09-01T00:00:00Z as "main", is gone from team\/project/)
 })
 
 t.test('a run is listed once, whatever label it had before', async t => {
@@ -490,12 +505,12 @@ t.test('what is printed fits 80 columns, says what changed, and counts in words'
   t.equal(
     first.stdout.replaceAll(first.dir, 'DIR'),
     [
-      'label  run       state     rows      steps  holes  history  certificate',
-      '-----  --------  --------  ----  ---------  -----  -------  -----------',
-      'main   every5th  finished   900  0 to 4495  3,596  fetched  complete',
+      'label  run       state     rows       steps  holes  history  certificate',
+      '-----  --------  --------  ----  ----------  -----  -------  -----------',
+      'main   every5th  finished   900  0 to 4,495  3,596  fetched  complete',
       'listed, not fetched: 3 runs of 2 names: main-a, main-b',
-      'wrote wandb/runs.json',
-      'next: node dist/run.js manifest --study DIR --write',
+      'wrote wandb/runs.json, source_manifest.json',
+      'next: node dist/run.js all --study DIR',
       ''
     ].join('\n')
   )
@@ -528,7 +543,7 @@ t.test('a resumed fetch of a run that has ended goes on only while nothing was l
   t.teardown(() => emulator.close())
   const dir = join(base, 'resumed')
   writeStudy(dir)
-  t.match((await fetchInto(dir, emulator.url)).fault?.message, /HTTP 400/)
+  t.match(said(await fetchInto(dir, emulator.url)), /HTTP 400/)
   emulator.store.run('r1').state = 'finished'
   emulator.store.grow('r1', 4)
   t.match((await fetchInto(dir, emulator.url)).report, { runs: [{ status: 'fetched', rows: 255, growing: false, complete: true }] })
@@ -639,7 +654,8 @@ t.test('a configuration is not quoted, a large one is read, a row too long for a
   const deep = '['.repeat(50_000) + ']'.repeat(50_000)
   for (const config of [{ api_key: secret }, `"${secret}"`, `{"api_key": ${secret}}`, [secret], deep]) {
     const result = await scene(t, bad(config))
-    t.match(result, { code: 3, fault: { message: /^wandb wrong field: .*config.* is / } })
+    t.equal(result.code, 3)
+    t.match(said(result), /^wandb wrong field: .*config.* is /)
     t.notMatch(inspect(result, { depth: Infinity, showHidden: true }), secret)
   }
 })
@@ -681,7 +697,7 @@ t.test('a journal that is none, a list without end, an absurd last step', async 
       ]
     }
   }
-  t.match((await scene(t, absurd)).fault?.message, /^wandb implausible last step: 1000000000000000 with 251 rows counted/)
+  t.match(said(await scene(t, absurd)), /^wandb implausible last step: 1000000000000000 with 251 rows counted/)
 })
 
 t.test('no link leads out, above what is not there yet either; a history with .gz is told before anything', async t => {
@@ -717,10 +733,10 @@ t.test('verify follows no link, and a partial file of another server does not st
   ])
     symlinkSync(target, join(dir, 'wandb/history', name))
   mkdirSync(join(dir, 'wandb/history/main/folder.certificate.json'))
-  t.match(await verified(dir), { code: 0, stdout: /certificates: 1 of 1 histories whole/ })
+  t.match(await verified(dir), { code: 0, stdout: /certificates: 1 of 1 history whole/ })
   const failing = await start({ key: CANARY, runs: RUNS, script: [inWindow(100, { kind: 'status', status: 400 })] })
   t.teardown(() => failing.close())
-  t.match((await fetchInto(dir, failing.url)).fault?.message, /HTTP 400/)
+  t.match(said(await fetchInto(dir, failing.url)), /HTTP 400/)
   t.match(await runCli(['manifest', '--study', dir, '--write']), { code: 3, stderr: /^critic-traces: manifest unfinished fetch/m })
   t.match((await fetchInto(dir, url)).report, { runs: [{ status: 'unchanged' }] })
   t.match(await verified(dir), { code: 0 })
@@ -876,7 +892,7 @@ t.test('verify judges each certificate by the rows beside it', async t => {
   const [rows, text] = [readFileSync(history, 'utf8'), readFileSync(place, 'utf8')]
   const calm = await verified(dir)
   t.equal(calm.code, 0, calm.stderr)
-  t.match(calm.stdout, /certificates: 1 of 1 histories whole, 251 rows/)
+  t.match(calm.stdout, /certificates: 1 of 1 history whole, 251 rows/)
   const lines = rows.split('\n')
   const swapped = [lines[1], lines[0], ...lines.slice(2)].join('\n')
   const forged = (change: (certificate: HistoryCertificate) => object): string =>

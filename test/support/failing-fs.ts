@@ -21,6 +21,7 @@ export function countingFs(failAt: number, error: Error): CountingFs {
   }
   const handle = (real: OutputHandle): OutputHandle => ({
     writev: (chunks, position) => counted('writev', () => real.writev(chunks, position)),
+    read: (into, position) => counted('read', () => real.read(into, position)),
     datasync: () => counted('datasync', () => real.datasync()),
     sync: () => counted('sync', () => real.sync()),
     async close() {

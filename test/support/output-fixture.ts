@@ -37,8 +37,8 @@ export interface OutputFixture extends Omit<FixtureFile, 'traces'> {
   readonly columns: readonly TraceColumns[]
 }
 
-function sharedFloats(numbers: readonly number[]): Float64Array {
-  const array = new Float64Array(new SharedArrayBuffer(8 * numbers.length))
+function sharedFloats(numbers: readonly number[]): Float32Array {
+  const array = new Float32Array(new SharedArrayBuffer(4 * numbers.length))
   array.set(numbers)
   return array
 }
@@ -49,10 +49,10 @@ function npy(bytes: Uint8Array): { bytes: Uint8Array; crc32: number } {
   return { bytes: shared, crc32: crc32(bytes) }
 }
 
-/** Columns as compute hands them over; values and returns were float32 in the file, positions int64. */
+/** Columns as compute hands them over; values and returns were float32 in the file, positions int64 and small. */
 export function traceColumns(values: readonly number[], returns: readonly number[], positions: readonly number[]): TraceColumns {
-  const responsePositions = new BigInt64Array(new SharedArrayBuffer(8 * positions.length))
-  responsePositions.set(positions.map(BigInt))
+  const responsePositions = new Int32Array(new SharedArrayBuffer(4 * positions.length))
+  responsePositions.set(positions)
   return {
     values: sharedFloats(values),
     returns: sharedFloats(returns),
@@ -61,7 +61,7 @@ export function traceColumns(values: readonly number[], returns: readonly number
     npy: {
       values: npy(encodeNpy(Float32Array.from(values))),
       returns: npy(encodeNpy(Float32Array.from(returns))),
-      response_positions: npy(encodeNpy(BigInt64Array.from(responsePositions)))
+      response_positions: npy(encodeNpy(BigInt64Array.from(positions, BigInt)))
     }
   }
 }

@@ -10,7 +10,7 @@ import { readFooter, type Footer } from '../../src/ingest/parquet/footer.js'
 import { columnPages, type Page } from '../../src/ingest/parquet/pages.js'
 import type { Leaf } from '../../src/ingest/parquet/schema.js'
 import type { SchemaNode } from '../../src/schema/outputs/evidence-parts.js'
-import type { ByteSource } from '../../src/ingest/parquet/source.js'
+import type { ByteSource } from '../../src/core/byte-source.js'
 import { openStill } from '../../src/core/still-file.js'
 
 export interface ColumnReading {

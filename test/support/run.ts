@@ -6,7 +6,8 @@ import type { TracePool } from '../../src/compute/traces/pool.js'
 import { Failures, type Fault } from '../../src/core/errors.js'
 import { findSnapshots } from '../../src/study/inventory.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../../src/schema/traces.js'
-import { analyseSnapshot, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from '../../src/runs/snapshot.js'
+import { analyseSnapshot, type SnapshotOutcome, type SnapshotRun } from '../../src/runs/snapshot.js'
+import type { SnapshotSettings } from '../../src/runs/snapshot-work.js'
 
 /** As `traces` without a study; `enforced` as a study that expects what the replica's does. */
 export function settings(enforced = false): SnapshotSettings {

@@ -7,10 +7,12 @@ import { Fault } from '../../src/core/errors.js'
 import { parseAddress } from '../../src/ingest/certificate/address.js'
 import { WandbClient } from '../../src/fetch/client.js'
 import { findApiKey } from '../../src/fetch/key.js'
+import { findProxy } from '../../src/fetch/proxy.js'
 
 const [url, ending] = process.argv.slice(2)
 const address = parseAddress(url)
-const client = new WandbClient({ address, key: await findApiKey(process.env, address), deadlineMs: 20_000 })
+const proxy = findProxy(process.env, address.endpoint)
+const client = new WandbClient({ address, key: await findApiKey(process.env, address), deadlineMs: 20_000, proxy })
 const answer = await client.query('query Viewer { viewer { id } }', {}, 'the viewer').then(
   data => ({ data }),
   (error: unknown) => ({

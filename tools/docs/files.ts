@@ -8,6 +8,7 @@ import { JSON_OUTPUTS } from '../../src/schema/outputs/index.js'
 import { claimsJsonSchema } from '../../src/study/claims.js'
 import { manifestJsonSchema } from '../../src/study/manifest.js'
 import { studyJsonSchema } from '../../src/study/study.js'
+import { withSampleKeys } from './sample-keys.js'
 import { documentedFields, withTables } from './tables.js'
 
 /** By the name of the schema. */
@@ -27,6 +28,9 @@ const TABLES: ReadonlyMap<string, readonly (() => JsonSchema)[]> = new Map([
   ['docs/claims.md', [claimsJsonSchema]]
 ])
 
+/** The document whose tables of names are filled. */
+const FORMATS = 'docs/formats.md'
+
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** Text by path, relative to the package. */
@@ -36,6 +40,7 @@ export function docsFiles(): ReadonlyMap<string, string> {
     ...[...TABLES].map(([path, schemas]) => {
       const fields = new Map(schemas.flatMap(schema => [...documentedFields(schema())]))
       return [path, withTables(readFileSync(join(ROOT, path), 'utf8'), fields, path)] as const
-    })
+    }),
+    [FORMATS, withSampleKeys(readFileSync(join(ROOT, FORMATS), 'utf8'), FORMATS)]
   ])
 }

@@ -189,6 +189,8 @@ export interface CurvePanelData {
   readonly scale: { readonly kind: 'linear' } | { readonly kind: 'log' } | { readonly kind: 'symlog'; readonly linear_to: number }
   /** dashed, with markers, no trailing mean */
   readonly sparse: boolean
+  /** true: values are numbers of things: the axis begins at 0 and has whole ticks */
+  readonly counts?: boolean
   readonly guides: readonly { readonly value: number; readonly label: string; readonly series: number | null }[]
   readonly series: readonly CurveSeriesData[]
 }

@@ -78,7 +78,7 @@ export function* runWarnings({ selection, sessions }: SelectionHistory, isTimed:
     const run = `run ${printableId(id)}`
     if (counts.rows === 0) yield `${run}: its history has no row`
     if (counts.sampled !== null) yield `${run}: ${counts.sampled}`
-    else if (counts.holes.count > 0) {
+    if (counts.holes.count > 0) {
       const { count, first } = counts.holes
       const listed = `${first.slice(0, MAX_HOLES).join(', ')}${count > MAX_HOLES ? ', …' : ''}`
       yield `${run}: between its rows ${count} ${count === 1 ? 'step is' : 'steps are'} missing (${listed})`

@@ -4,11 +4,13 @@
  * Every failed check is a Fault with exit code 1 that names array, index and both values. `expectations.ts` holds the
  * expectations of a study.
  */
+import { formatCount } from '../../core/counts.js'
 import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
 import { asFloat64, type NpyArray } from '../../ingest/npz/npy.js'
 import { kernelOfThread, type Comparable } from '../../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../../schema/traces.js'
 import type { TraceStatistics } from './contract.js'
+import { equalAsFloat32 } from './float32.js'
 
 /**
  * Stored mean and RMSE may differ from the recomputed ones by this absolute amount, because they were summed in another
@@ -77,21 +79,38 @@ export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored
   let index = 0
   while (index < numbers.length && embedded[index] === numbers[index]) index++
   if (index === numbers.length) return
-  throw failed('NPZ value differs', `${show(numbers[index])} in ${printableId(file, 400)}`, `${show(embedded[index])} as embedded`, {
-    array,
-    index
-  })
+  const cause = equalAsFloat32(embedded, numbers)
+    ? `; equal as float32 (all ${formatCount(numbers.length)}): one of the two was rounded, write both from the same array`
+    : ''
+  throw failed(
+    'NPZ value differs',
+    `${show(numbers[index])} in ${printableId(file, 400)}`,
+    `${show(embedded[index])} as embedded${cause}`,
+    {
+      array,
+      index
+    }
+  )
 }
 
 function isComparable(data: NpyArray['data']): data is Comparable {
   return data instanceof Float32Array || data instanceof BigInt64Array
 }
 
-/** Compares the mean or RMSE stored in the snapshot with the recomputed one. */
-export function checkStored(name: 'value_mean' | 'value_rmse', stored: number, recomputed: number): void {
-  if (!(Math.abs(stored - recomputed) <= STORED_STATISTIC_TOLERANCE)) {
-    throw failed(`stored ${name} differs`, show(stored), `${show(recomputed)} as recomputed, within ${STORED_STATISTIC_TOLERANCE}`)
-  }
+/**
+ * Compares the mean or RMSE stored in the snapshot with the recomputed one.
+ * @param inFloat32 what single precision gives; called only where the two differ
+ */
+export function checkStored(
+  name: 'value_mean' | 'value_rmse',
+  stored: number,
+  recomputed: number,
+  inFloat32: () => readonly number[] = () => []
+): void {
+  if (Math.abs(stored - recomputed) <= STORED_STATISTIC_TOLERANCE) return
+  const single = Math.fround(stored)
+  const cause = [Math.fround(recomputed), ...inFloat32()].includes(single) ? '; equal when computed in float32: compute in float64' : ''
+  throw failed(`stored ${name} differs`, show(stored), `${show(recomputed)} as recomputed, within ${STORED_STATISTIC_TOLERANCE}${cause}`)
 }
 
 /** Checks that there are as many span texts as spans: one more than there are boundaries. */

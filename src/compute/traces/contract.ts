@@ -5,6 +5,7 @@
  */
 import type { Content } from '../../schema/outputs/document.js'
 import type { ExampleStatistics, Jump, PooledChanges, TraceStatisticsDocument } from '../../schema/outputs/trace-statistics.js'
+import type { TraceSigns } from './sanity.js'
 import type { Outcome, OutcomeSource, SpanTexts, TraceFields } from '../../schema/traces.js'
 
 /** Transitions of one kind (boundary or internal) of one trace. */
@@ -48,11 +49,23 @@ export interface NpzEvidence {
   readonly bytes: number
 }
 
-/** The arrays of one trace as columns over SharedArrayBuffers; every column has `tokens` elements. */
-export interface TraceColumns {
-  readonly values: Float64Array
-  readonly returns: Float64Array
-  readonly responsePositions: BigInt64Array
+/** The file of a dump and, where it says so, the row in it that a trace was read from. */
+export interface SampleSource {
+  /** as `inputs` of the dump name it: relative to its folder */
+  readonly file: string
+  /** 0-based; null where the file is no table of rows */
+  readonly row: number | null
+}
+
+/** A trace's arrays, `tokens` elements each, as narrow as loses nothing. */
+export interface TokenArrays {
+  readonly values: Float32Array | Float64Array
+  readonly returns: Float32Array | Float64Array
+  readonly responsePositions: Int32Array | BigInt64Array
+}
+
+/** The arrays of one trace as columns over a SharedArrayBuffer. */
+export interface TraceColumns extends TokenArrays {
   /** from-indexes i of the boundary transitions values[i] -> values[i + 1], increasing */
   readonly boundaries: Int32Array
   /** complete NPY files (header and data) in the original dtype, each with its CRC-32 for the archive */
@@ -67,13 +80,16 @@ export interface TraceResult {
   /** what the outcome was taken from; null where it is unknown */
   readonly outcomeFrom: OutcomeSource | null
   readonly statistics: TraceStatistics
-  /** null for a trace of a page that names no NPZ file */
+  /** null for a trace of a page that names no NPZ file, and for a sample of a dump */
   readonly npz: NpzEvidence | null
+  /** where the dump has the sample; null for the other kinds */
+  readonly sample: SampleSource | null
   /** true: the page's arrays equal those of the NPZ file; false: only one source holds the trace, so nothing was compared */
   readonly compared: boolean
   /** the NPZ file states that its data were generated */
   readonly synthetic: boolean
   readonly spans: SpanTexts | null
+  readonly signs: TraceSigns
   /** boundaries whose preceding span ends with the marker; null where there are no texts or no marker */
   readonly boundariesWithMarker: number | null
 }
@@ -84,6 +100,9 @@ export type { ExampleStatistics, Jump, PooledChanges }
 export interface SnapshotStatistics extends Content<TraceStatisticsDocument> {
   readonly synthetic: boolean
 }
+
+/** The traces of one trainer step. */
+export type StepStatistics = SnapshotStatistics['by_step'][number]
 
 /** One of the two example trajectories for the figure: full arrays, not decimated. */
 export interface ExampleTrace {

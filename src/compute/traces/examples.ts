@@ -3,6 +3,7 @@
  * A study names the examples by step, outcome or uid. Otherwise a rule chooses: the success whose value rises most from
  * first to last token, and the failure whose value falls most; the earlier trace on a tie.
  */
+import { counted } from '../../core/counts.js'
 import { EXIT, Fault } from '../../core/errors.js'
 import type { TraceSelector } from '../../schema/critic-traces.js'
 import type { Outcome } from '../../schema/traces.js'
@@ -62,7 +63,7 @@ export class ExampleCollector {
           format: 'study',
           problem: `${role} example is ambiguous`,
           found: `traces ${earlier.result.index} and ${result.index} match ${describeSelector(selector)}`,
-          expected: 'exactly one trace',
+          expected: `exactly one trace: examples.${role} of the study with more of step, outcome and uid`,
           exitCode: EXIT.checkFailed
         })
       }
@@ -89,13 +90,13 @@ export class ExampleCollector {
         format: 'study',
         problem: `${role} example is missing`,
         found: `no trace with ${describeSelector(selector)}`,
-        expected: 'exactly one',
+        expected: `exactly one, or no examples.${role} in the study: the rule then chooses`,
         exitCode: EXIT.checkFailed
       })
     }
     const ruled = this.#ruled[role]
     if (ruled === undefined) {
-      const unknown = this.#unknown === 0 ? '' : `; the outcome of ${this.#unknown} traces is unknown`
+      const unknown = this.#unknown === 0 ? '' : `; the outcome of ${counted(this.#unknown, 'trace')} is unknown`
       return { result: null, trace: null, rule: `the snapshot holds no ${this.#unknown === 0 ? '' : 'known '}${role}${unknown}` }
     }
     const why = selector === null ? '' : `the study names ${describeSelector(selector)}, which this snapshot does not hold; `
@@ -111,7 +112,7 @@ function keep(result: TraceResult, columns: TraceColumns): Kept {
       outcome: fields.outcome as Outcome,
       step: fields.step,
       uid: fields.uid,
-      values: columns.values.slice(),
+      values: new Float64Array(columns.values),
       boundaries: columns.boundaries.slice(),
       maxBoundaryJump: statistics.maxBoundaryJump
     }

@@ -5,15 +5,32 @@
 import { EXIT, Fault } from '../../core/errors.js'
 import type { Outcome } from '../../schema/traces.js'
 import type { ChangeStatistics, ExampleStatistics, PooledChanges, SnapshotStatistics, TraceResult } from './contract.js'
+import { byStep, meanValues } from './by-step.js'
+import { sanityNotes } from './sanity.js'
 import type { ChosenExample, ChosenExamples } from './examples.js'
 import { countStages, countStated, outcomesPerStep, outcomeSources, scoreAgrees, stepRange } from './stated.js'
 import { addPairs, pairValue, ZERO_SUM } from '../../core/sums.js'
 import { whyNoMarked } from '../../schema/end-marker.js'
 
+/** A page of traces, a folder with an NPZ file for each, or a trainer's dump. */
+export type TraceSourceKind = 'html' | 'npz-folder' | 'dump'
+
+const NO_TIME: Readonly<Record<TraceSourceKind, string>> = {
+  html: 'the snapshot states no time',
+  'npz-folder': 'NPZ files without a snapshot',
+  dump: 'a dump states no time'
+}
+
+const ONE_SOURCE: Readonly<Record<TraceSourceKind, string>> = {
+  html: 'the page names no NPZ file',
+  'npz-folder': 'NPZ files without a page',
+  dump: 'a dump without a second one'
+}
+
 export interface PooledOptions {
   readonly synthetic: boolean
-  /** true where a page states the traces; false for a folder of NPZ files */
-  readonly paged: boolean
+  /** what states the traces */
+  readonly source: TraceSourceKind
   readonly snapshotTime: string | null
   readonly threshold: number
   readonly successThreshold: number
@@ -64,11 +81,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
   return {
     synthetic: options.synthetic,
     verified: compared.length > 0 && compared.length === results.length,
-    snapshot_time: known(
-      '/snapshot_time',
-      options.snapshotTime,
-      options.paged ? 'the snapshot states no time' : 'NPZ files without a snapshot'
-    ),
+    snapshot_time: known('/snapshot_time', options.snapshotTime, NO_TIME[options.source]),
     traces: results.length,
     tokens: results.reduce((sum, r) => sum + r.statistics.tokens, 0),
     distinct_uids: known(
@@ -110,11 +123,13 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
       failure: exampleStatistics('failure', options.examples.failure, reasons)
     },
     examples_rule: { success: options.examples.success.rule, failure: options.examples.failure.rule },
+    mean_values: meanValues(results),
+    by_step: byStep(results),
     checks: {
       npz_exactly_equal: known(
         '/checks/npz_exactly_equal',
         compared.length === 0 ? null : compared.length,
-        `one source: ${options.paged ? 'the page names no NPZ file' : 'NPZ files without a page'}, so nothing was compared`
+        `one source: ${ONE_SOURCE[options.source]}, so nothing was compared`
       ),
       stored_statistics_equal: among(
         '/checks/stored_statistics_equal',
@@ -137,6 +152,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
       prediction_stages: known('/checks/prediction_stages', countStages(results), 'no trace states its prediction stage'),
       boundaries_with_end_marker: markedOfAll(results, boundary.transitions, options.endMarker, known)
     },
+    notes: sanityNotes(results.map(r => ({ tokens: r.statistics.tokens, boundaries: r.statistics.boundary.transitions, signs: r.signs }))),
     undefined_reasons: reasons
   }
 }

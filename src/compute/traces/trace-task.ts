@@ -4,7 +4,7 @@
  * returned as data, because an error loses its class on the way between threads.
  */
 import { join } from 'node:path'
-import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../../core/errors.js'
+import { EXIT, Fault, printable, toFault, type SerializedFault } from '../../core/errors.js'
 import { readStillSync } from '../../core/still-file-sync.js'
 import { resolveBeside } from '../../study/inventory.js'
 import { canonicalRelative } from '../../core/paths.js'
@@ -16,9 +16,13 @@ import { decideOutcome } from '../../ingest/traces/outcome.js'
 import { kernelOfThread } from '../../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName } from '../../schema/traces.js'
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
+import { meansInFloat32, rmsesInFloat32 } from './float32.js'
 import { layColumns, membersOf } from './columns.js'
-import type { TraceColumns, TraceResult } from './contract.js'
+import { checkSameTrace, traceOfSample, type PackedSample } from './sample-trace.js'
+import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
+import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
+import { inFile, within, withWayOut } from './trace-place.js'
 
 export interface TraceTaskBase {
   /** canonical position */
@@ -49,19 +53,45 @@ export interface NpzTraceTask extends TraceTaskBase {
   readonly npz: string
 }
 
-export type TraceTask = SnapshotTraceTask | NpzTraceTask
+/** One sample of a trainer's dump. */
+export interface SampleTraceTask extends TraceTaskBase {
+  readonly kind: 'sample'
+  readonly sample: PackedSample
+  /** the same sample of a second dump, which must hold the same trace; null: it is compared with nothing */
+  readonly against: PackedSample | null
+}
+
+export type TraceTask = SnapshotTraceTask | NpzTraceTask | SampleTraceTask
 
 export type TraceAnswer =
   | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
-  | { readonly ok: false; readonly fault: SerializedFault }
+  | {
+      readonly ok: false
+      readonly index: number
+      readonly fault: SerializedFault
+      /** of a dump, the sample that has the fault */
+      readonly sample: SampleSource | null
+    }
 
 /** Answers one task and never throws. The code is synchronous, because a worker has no other work to do meanwhile. */
 export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
   try {
-    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task)
+    switch (task.kind) {
+      case 'snapshot':
+        return snapshotTrace(task, scratch)
+      case 'npz':
+        return npzTrace(task)
+      case 'sample':
+        return sampleTrace(task)
+    }
   } catch (error) {
-    return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
+    const sample = sampleOf(task)
+    return { ok: false, index: task.index, fault: withWayOut(toFault(error, 'trace', { trace: task.index })).serialize(), sample }
   }
+}
+
+function sampleOf(task: TraceTask): SampleSource | null {
+  return task.kind === 'sample' ? task.sample.source : null
 }
 
 function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
@@ -80,8 +110,10 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAns
       }
     }
     const answer = measure(trace, stored, task)
-    if (valueMean !== null) checkStored('value_mean', valueMean, answer.result.statistics.mean)
-    if (valueRmse !== null) checkStored('value_rmse', valueRmse, answer.result.statistics.rmse)
+    const { mean, rmse } = answer.result.statistics
+    const { values, returns } = trace
+    if (valueMean !== null) checkStored('value_mean', valueMean, mean, () => meansInFloat32(values))
+    if (valueRmse !== null) checkStored('value_rmse', valueRmse, rmse, () => rmsesInFloat32(values, returns))
     if (trace.spans !== null) checkSpanCount(trace.spans.count, answer.result.statistics)
     return answer
   })
@@ -89,18 +121,34 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAns
 
 function npzTrace(task: NpzTraceTask): TraceAnswer {
   kernelOfThread().begin(0)
-  const stored = readNpz(task.folder, task.npz, task.keys, null)
-  const trace: ParsedTrace = {
-    index: task.index,
-    fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
-    values: numbersOf(stored, 'values', task.keys),
-    returns: numbersOf(stored, 'returns', task.keys),
-    positions: numbersOf(stored, 'response_positions', task.keys),
-    spans: null
-  }
-  return within(trace, () => {
-    checkArrays(arraysOf(trace))
-    return measure(trace, stored, task)
+  // Every fault names the file: the folder alone says nothing where it holds thousands.
+  const file = join(task.folder, task.npz)
+  return inFile(file, () => {
+    const stored = readNpz(task.folder, task.npz, task.keys, null)
+    const trace: ParsedTrace = {
+      index: task.index,
+      fields: fieldsOfNpz(stored.npz, task.npz, task.keys, file),
+      values: numbersOf(stored, 'values', task.keys),
+      returns: numbersOf(stored, 'returns', task.keys),
+      positions: numbersOf(stored, 'response_positions', task.keys),
+      spans: null
+    }
+    return within(trace, () => {
+      checkArrays(arraysOf(trace))
+      return measure(trace, stored, task)
+    })
+  })
+}
+
+function sampleTrace(task: SampleTraceTask): TraceAnswer {
+  kernelOfThread().begin(0)
+  return inFile(join(task.folder, task.sample.source.file), () => {
+    const { trace, members } = traceOfSample(task.sample, task.index)
+    return within(trace, () => {
+      checkArrays(arraysOf(trace))
+      if (task.against !== null) checkSameTrace(trace, task.sample.source.file, task.against)
+      return measure(trace, null, task, members)
+    })
   })
 }
 
@@ -115,8 +163,16 @@ interface StoredNpz {
   readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
 }
 
-/** @param stored null for a trace that only the page holds */
-function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
+/**
+ * @param stored null for a trace without an NPZ file
+ * @param members the arrays as NPY files; default: as the NPZ file stores them
+ */
+function measure(
+  trace: ParsedTrace,
+  stored: StoredNpz | null,
+  task: TraceTask,
+  members: Readonly<Record<TraceArrayName, NpyFile>> = stored?.arrays ?? membersOf(trace)
+): Extract<TraceAnswer, { ok: true }> {
   const boundaries = boundaryIndexes(trace.positions)
   const { outcome, outcomeFrom } = decideOutcome(trace.fields, task.successThreshold)
   const statistics = statisticsWithin(trace.values, trace.returns, boundaries, {
@@ -131,13 +187,15 @@ function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask):
       outcomeFrom,
       statistics,
       npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
-      compared: stored !== null && task.kind === 'snapshot',
+      sample: sampleOf(task),
+      compared: task.kind === 'sample' ? task.against !== null : stored !== null && task.kind === 'snapshot',
       synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
       // The parser reuses its buffer for the next trace, so the flags are copied.
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
+      signs: signsOf(trace.values, trace.returns, boundaries),
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
-    columns: layColumns(trace, boundaries, stored?.arrays ?? membersOf(trace), task.room)
+    columns: layColumns(trace, boundaries, members, task.room)
   }
 }
 
@@ -201,18 +259,4 @@ function scoreNotFinite(trace: number, keys: SnapshotKeys, score: number): Fault
     place: { trace },
     exitCode: EXIT.checkFailed
   })
-}
-
-/** Runs `body` and adds the trace's identity to a Fault that it throws. */
-function within<T>(trace: ParsedTrace, body: () => T): T {
-  try {
-    return body()
-  } catch (error) {
-    const place: Place = {
-      trace: trace.index,
-      ...(trace.fields.uid === null ? {} : { uid: trace.fields.uid }),
-      ...(trace.fields.step === null ? {} : { step: trace.fields.step })
-    }
-    throw toFault(error, 'trace', place)
-  }
 }

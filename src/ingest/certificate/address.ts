@@ -5,7 +5,7 @@
  * The address is https, because an API key travels with every request. http is allowed for this machine only. A message
  * about a refused address quotes at most its scheme or its host: the rest may be a secret, put there by mistake.
  *
- * Not supported: W&B's settings files, proxies.
+ * Where the address comes from is for `fetch/settings.ts` and the command line to say.
  */
 import { EXIT, Fault, printable } from '../../core/errors.js'
 

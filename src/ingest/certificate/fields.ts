@@ -50,7 +50,10 @@ const STARTED = {
   },
   requests: {
     kind: object({
-      steps: { kind: oneOf(STEPS_PER_REQUEST), doc: 'Possible steps of one request, at most.' },
+      steps: {
+        kind: oneOf(STEPS_PER_REQUEST),
+        doc: 'Possible steps of one request where rows are dense; where they are sparse an interval is longer.'
+      },
       samples: { kind: oneOf(SAMPLES_PER_REQUEST), doc: 'Samples asked for in each.' },
       intervals: {
         kind: list(fetchedInterval),
@@ -135,7 +138,7 @@ export type RunSnapshot = Infer<typeof snapshot>
 export type FetchedInterval = Infer<typeof fetchedInterval>
 
 /** Counts of row values that are no numeric scalars. They are not exported. */
-export type LeftOut = Infer<typeof leftOut>
+export type LeftOutKinds = Infer<typeof leftOut>
 
 /** Summary of the steps in a history's file. */
 export type StepSummary = Infer<typeof steps>

@@ -7,7 +7,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { printable } from '../../core/errors.js'
-import type { LeftOut } from './fields.js'
+import type { LeftOutKinds } from './fields.js'
 import { isSecretText } from '../../core/secrets.js'
 import { RowText } from '../histories/row-text.js'
 import { ValueKind, ValueReader } from '../histories/values.js'
@@ -25,7 +25,7 @@ export interface ExportedRow {
   readonly line: string
 }
 
-export type LeftOutCounts = { -readonly [kind in keyof LeftOut]: number }
+export type LeftOutCounts = { -readonly [kind in keyof LeftOutKinds]: number }
 
 /** The text of one row. A line end in it is white space. */
 class SpreadRow extends RowText {
@@ -42,7 +42,7 @@ export class RowExporter {
   readonly #harmless = new Set<string>()
 
   /** @param leftOut counts of the rows before these */
-  constructor(leftOut: LeftOut) {
+  constructor(leftOut: LeftOutKinds) {
     this.leftOut = { ...leftOut }
   }
 

@@ -87,7 +87,7 @@ function toCOrder(bytes: Uint8Array, shape: readonly number[], itemSize: number)
 }
 
 /** Widens IEEE half precision to single, bit by bit: exact, and NaN payloads are kept. */
-function widenFloat16(halves: Uint16Array): Float32Array {
+export function widenFloat16(halves: Uint16Array): Float32Array {
   const bits = new Uint32Array(halves.length)
   for (let i = 0; i < halves.length; i++) {
     const half = halves[i]
@@ -221,7 +221,8 @@ export function isText(data: NpyData): data is readonly string[] {
   return Array.isArray(data)
 }
 
-function integersAsFloat64(data: BigInt64Array | BigUint64Array, place: Place): Float64Array {
+/** 64-bit integers as doubles. @param format first word of the message. @throws Fault for a value beyond 2^53 */
+export function integersAsFloat64(data: BigInt64Array | BigUint64Array, format: string, place: Place): Float64Array {
   // Read as two 32-bit halves: this needs no bigint per element, and checks the range by the high half alone.
   const count = data.length
   const layout = [data.buffer, data.byteOffset, 2 * count] as const
@@ -234,7 +235,7 @@ function integersAsFloat64(data: BigInt64Array | BigUint64Array, place: Place): 
     const high = highHalves[2 * i + 1 - first]
     if ((high >= HIGH_LIMIT && !(high === HIGH_LIMIT && low === 0)) || high < -HIGH_LIMIT) {
       throw new Fault({
-        format: 'npy',
+        format,
         problem: 'integer out of range',
         found: String(data[i]),
         expected: 'at most 2^53 in size, where every integer has a double of its own',
@@ -256,6 +257,6 @@ export function asFloat64(array: NpyArray, place: Place = {}): Float64Array {
     throw new Fault({ format: 'npy', problem: 'wrong dtype', found: `text (${descr})`, expected: 'numbers', place })
   }
   if (data instanceof Float64Array) return data
-  if (data instanceof BigInt64Array || data instanceof BigUint64Array) return integersAsFloat64(data, place)
+  if (data instanceof BigInt64Array || data instanceof BigUint64Array) return integersAsFloat64(data, 'npy', place)
   return new Float64Array(data)
 }

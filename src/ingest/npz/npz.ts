@@ -4,7 +4,7 @@
  *
  * Sources: numpy/lib/_npyio_impl.py (NpzFile). `zip.ts`, `unzip.ts` and `npy.ts` state what they do not support.
  */
-import { Fault, printable, type Place } from '../../core/errors.js'
+import { Fault, nearest, printable, type Place } from '../../core/errors.js'
 import { readNpy, type NpyArray, type Allocate } from './npy.js'
 import { checkNpyLength, npyHeaderLength, NPY_PREAMBLE, parseNpyHeader, type NpyHeader } from './npy-header.js'
 import { isDeflated, readMember, readMemberPrefix } from '../zip/unzip.js'
@@ -114,11 +114,12 @@ class ZipNpz implements Npz {
     const entry = this.#members.get(name)
     if (entry !== undefined) return entry
     const found = this.names.length === 0 ? 'an empty archive' : `only ${printable(this.names.join(', '))}`
+    const near = nearest(name, this.names)
     throw new Fault({
       format: 'npz',
       problem: 'missing array',
       found,
-      expected: `an array '${printable(name)}'`,
+      expected: `an array '${printable(name)}'${near === null ? '' : ` (is it ${printable(near)}?)`}`,
       place: this.#place
     })
   }

@@ -16,7 +16,7 @@ import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type T
 import { columnPages, type PageTally } from './pages.js'
 import type { SchemaNode } from '../../schema/outputs/evidence-parts.js'
 import { findNode } from './schema.js'
-import type { ByteSource } from './source.js'
+import type { ByteSource } from '../../core/byte-source.js'
 
 export interface DatasetRequest {
   /** texts to count; the column is the first of `columns` (dotted paths, `extra_info.task_path`) that the schema has */

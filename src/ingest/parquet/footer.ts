@@ -8,7 +8,7 @@ import { parquetMetadata, type ColumnMetaData, type FileMetaData } from 'hyparqu
 import { printable } from '../../core/errors.js'
 import { count, toParquetFault, malformedParquet } from './faults.js'
 import { buildSchema, type Leaf, type Schema } from './schema.js'
-import type { ByteSource } from './source.js'
+import type { ByteSource } from '../../core/byte-source.js'
 import { endOfStruct } from './thrift.js'
 
 const MAGIC = 0x31524150 // PAR1

@@ -13,7 +13,7 @@ import { decodeHybrid } from './bits.js'
 import { decompress } from './decompress.js'
 import { count, toParquetFault, malformedParquet } from './faults.js'
 import { describeColumn, type Chunk, type RowGroup } from './footer.js'
-import type { ByteSource } from './source.js'
+import type { ByteSource } from '../../core/byte-source.js'
 import { endOfStruct } from './thrift.js'
 import { decodePlain, decodeValues, prefixed, type DecodedValues, type ColumnValues } from './values.js'
 

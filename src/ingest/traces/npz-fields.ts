@@ -9,24 +9,27 @@ import { asFloat64, isText, type NpyArray } from '../npz/npy.js'
 import type { Npz } from '../npz/npz.js'
 import type { Outcome, SnapshotKeys, TraceFields } from '../../schema/traces.js'
 
-/** @param file name of the NPZ, for faults and for the step if no member states it */
-export function fieldsOfNpz(npz: Npz, file: string, keys: SnapshotKeys): TraceFields {
+/**
+ * @param name name of the NPZ; it gives the step where no member states it
+ * @param file the NPZ with its folder, for faults
+ */
+export function fieldsOfNpz(npz: Npz, name: string, keys: SnapshotKeys, file: string = name): TraceFields {
   return {
-    step: stepOfNpz(npz, file, keys),
+    step: stepOfNpz(npz, name, keys, file),
     outcome: outcomeMember(npz, file, keys.outcome),
     score: numberMember(npz, file, keys.score),
     uid: textMember(npz, file, keys.uid),
     predictionStage: textMember(npz, file, keys.prediction_stage),
-    npz: file,
+    npz: name,
     valueMean: null,
     valueRmse: null
   }
 }
 
 /** The trainer step: the 0-d member, else the number after `step` in the file's name, else null. */
-export function stepOfNpz(npz: Npz, file: string, keys: SnapshotKeys): number | null {
+export function stepOfNpz(npz: Npz, name: string, keys: SnapshotKeys, file: string = name): number | null {
   const step = numberMember(npz, file, keys.step)
-  if (step === null) return stepFromName(file)
+  if (step === null) return stepFromName(name)
   if (!Number.isSafeInteger(step)) throw wrongMember(file, keys.step, String(step), 'an integer')
   return step
 }

@@ -97,12 +97,15 @@ export function readMember(bytes: Uint8Array, entry: ZipEntry, maxBytes: number,
   checkReadable(entry, maxBytes, place)
   const compressed = compressedBytes(bytes, entry)
   const data = entry.method === STORED ? compressed : inflateWhole(compressed, entry.size, place)
-  const crc = crc32(data)
-  if (crc !== entry.crc32) {
-    const [found, expected] = [crc, entry.crc32].map(n => `0x${n.toString(16).padStart(8, '0')}`)
-    throw zipFault('damaged member', `CRC-32 ${found}`, expected, place)
-  }
+  checkCrc(crc32(data), entry, place)
   return data
+}
+
+/** @param crc of the member's content */
+export function checkCrc(crc: number, entry: ZipEntry, place: Place): void {
+  if (crc === entry.crc32) return
+  const [found, expected] = [crc, entry.crc32].map(n => `0x${n.toString(16).padStart(8, '0')}`)
+  throw zipFault('damaged member', `CRC-32 ${found}`, expected, place)
 }
 
 /**

@@ -12,6 +12,8 @@ const LOCATOR = 0x07064b50
 const LOCATOR_SIZE = 20
 const END64 = 0x06064b50
 const END64_SIZE = 56
+/** Most bytes at a file's end that `readEnd` looks at: the end record with the longest comment, locator and zip64 record. */
+export const END_BYTES = END_SIZE + 0xffff + LOCATOR_SIZE + END64_SIZE
 /** In place of a number that a zip64 record holds. */
 export const ALL_ONES_16 = 0xffff
 export const ALL_ONES_32 = 0xffffffff
@@ -21,22 +23,46 @@ export const DEFLATED = 8
 export const CENTRAL_SIZE = 46
 export const LOCAL_SIGNATURE = 0x04034b50
 
+/** The part of a file that is in memory. */
+export interface ZipWindow {
+  /** offset of the part in the file; default 0 */
+  readonly base?: number
+  /** bytes of the whole file; default: those of the part */
+  readonly length?: number
+  /** the file's first bytes, for messages; default: those of the part */
+  readonly head?: Uint8Array
+}
+
 /** Reads little-endian fields of the archive at absolute offsets. The callers check the offsets. */
 export class ZipFields {
-  readonly bytes: Uint8Array
+  /** bytes of the whole file */
+  readonly length: number
+  /** the file's first eight bytes, or fewer */
+  readonly head: Uint8Array
+  readonly #bytes: Uint8Array
+  readonly #base: number
   readonly #view: DataView
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
+  /** @param bytes the whole file, or the part of it that `window` places */
+  constructor(bytes: Uint8Array, window: ZipWindow = {}) {
+    this.length = window.length ?? bytes.length
+    this.head = (window.head ?? bytes).subarray(0, 8)
+    this.#bytes = bytes
+    this.#base = window.base ?? 0
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   u16(at: number): number {
-    return this.#view.getUint16(at, true)
+    return this.#view.getUint16(at - this.#base, true)
   }
 
   u32(at: number): number {
-    return this.#view.getUint32(at, true)
+    return this.#view.getUint32(at - this.#base, true)
+  }
+
+  /** The bytes from `at` on, `length` of them or fewer at the end. */
+  part(at: number, length: number): Uint8Array {
+    return this.#bytes.subarray(at - this.#base, at - this.#base + length)
   }
 
   /** Reads a size or offset below 2^53: no file that memory can hold is larger, and a double holds it exactly. */
@@ -62,16 +88,16 @@ export function zipFault(problem: string, found: string, expected: string, place
 }
 
 /** Quotes some bytes of the archive in a message. */
-export function hex(bytes: Uint8Array, at: number, length: number): string {
-  const part = bytes.subarray(at, at + length)
+export function hex(part: Uint8Array): string {
   return part.length === 0 ? 'nothing' : `bytes ${Array.from(part, b => b.toString(16).padStart(2, '0')).join(' ')}`
 }
 
 /** Offset of the end record whose comment ends the file. */
 function findEnd(f: ZipFields, place: Place): number {
-  const length = f.bytes.length
+  const length = f.length
   const lowest = Math.max(0, length - END_SIZE - ALL_ONES_16)
-  const tail = Buffer.from(f.bytes.buffer, f.bytes.byteOffset + lowest, length - lowest)
+  const part = f.part(lowest, length - lowest)
+  const tail = Buffer.from(part.buffer, part.byteOffset, part.length)
   const signature = Buffer.from([0x50, 0x4b, 0x05, 0x06])
   let found = -1
   let last = -1
@@ -91,10 +117,10 @@ function findEnd(f: ZipFields, place: Place): number {
     const after = `${length - last - END_SIZE} bytes after the end record`
     throw zipFault('bad end record', after, `${f.u16(last + 20)}, the length of its comment`, { offset: last, ...place })
   }
-  const local = length >= 4 && f.u32(0) === LOCAL_SIGNATURE
+  const local = f.head.length >= 4 && new ZipFields(f.head).u32(0) === LOCAL_SIGNATURE
   const expected = `an end record in the last ${Math.min(length, END_SIZE + ALL_ONES_16)} bytes`
   if (local) throw zipFault('truncated', 'no end of central directory', expected, place)
-  throw zipFault('not recognised', `${hex(f.bytes, 0, 8)} …`, expected, place)
+  throw zipFault('not recognised', `${hex(f.head)} …`, expected, place)
 }
 
 /** Offset of the zip64 end record in front of its locator, which precedes `end`; null without a locator. */

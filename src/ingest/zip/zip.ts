@@ -38,7 +38,8 @@ export interface ZipEntry {
 }
 
 const CENTRAL = 0x02014b50
-const LOCAL_SIZE = 30
+/** Bytes of a local header before its name and extra fields. */
+export const LOCAL_SIZE = 30
 const ZIP64_EXTRA = 1
 
 /** Encrypted, compressed patched data, strong encryption, masked local headers: the stored bytes are not the content. */
@@ -52,10 +53,10 @@ const CP437 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0'
 
 /** One central header, before its local header is checked. */
-interface Central {
+export interface Central {
   readonly name: string
-  readonly nameAt: number
-  readonly nameLength: number
+  /** the name as the directory spells it */
+  readonly nameBytes: Uint8Array
   readonly flags: number
   readonly method: number
   readonly crc32: number
@@ -113,7 +114,7 @@ function decodeName(bytes: Uint8Array, utf8: boolean, place: Place): string {
 function readCentral(f: ZipFields, at: number, directory: Directory, place: Place): { entry: Central; next: number } {
   const where = { offset: at, ...place }
   if (at + CENTRAL_SIZE > directory.end || f.u32(at) !== CENTRAL) {
-    throw zipFault('bad directory', hex(f.bytes, at, 4), 'a central header (50 4b 01 02)', where)
+    throw zipFault('bad directory', hex(f.part(at, 4)), 'a central header (50 4b 01 02)', where)
   }
   const nameLength = f.u16(at + 28)
   const extraLength = f.u16(at + 30)
@@ -123,15 +124,15 @@ function readCentral(f: ZipFields, at: number, directory: Directory, place: Plac
     throw zipFault('bad directory', `a header that ends at byte ${next}`, `at most ${directory.end}`, where)
   }
   const flags = f.u16(at + 8)
-  const name = decodeName(f.bytes.subarray(nameAt, nameAt + nameLength), (flags & UTF8_FLAG) !== 0, where)
+  const nameBytes = f.part(nameAt, nameLength)
+  const name = decodeName(nameBytes, (flags & UTF8_FLAG) !== 0, where)
   const named = { member: name, ...where }
   const disk = f.u16(at + 34)
   if (disk !== 0 && disk !== ALL_ONES_16) throw zipFault('unsupported', `volume ${disk}`, 'a single file', named)
   const [size, compressedSize, offset] = widen(f, [f.u32(at + 24), f.u32(at + 20), f.u32(at + 42)], nameAt + nameLength, extraLength, named)
   const entry = {
     name,
-    nameAt,
-    nameLength,
+    nameBytes,
     flags,
     method: f.u16(at + 10),
     crc32: f.u32(at + 16),
@@ -142,20 +143,21 @@ function readCentral(f: ZipFields, at: number, directory: Directory, place: Plac
   return { entry, next }
 }
 
-function sameBytes(bytes: Uint8Array, a: number, b: number, length: number): boolean {
-  for (let i = 0; i < length; i++) if (bytes[a + i] !== bytes[b + i]) return false
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
 /** Checks that the local header agrees with the directory, and returns the entry. */
-function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place): ZipEntry {
+export function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place): ZipEntry {
   const at = c.headerOffset
   const where = { member: c.name, offset: at, ...place }
   if (at + LOCAL_SIZE > directory.start) {
     const expected = `one before the directory at byte ${directory.start}`
     throw zipFault('bad member offset', `a local header at byte ${at}`, expected, where)
   }
-  if (f.u32(at) !== LOCAL_SIGNATURE) throw zipFault('bad local header', hex(f.bytes, at, 4), '50 4b 03 04', where)
+  if (f.u32(at) !== LOCAL_SIGNATURE) throw zipFault('bad local header', hex(f.part(at, 4)), '50 4b 03 04', where)
   const flags = f.u16(at + 6)
   const nameLength = f.u16(at + 26)
   const extraLength = f.u16(at + 28)
@@ -164,7 +166,7 @@ function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place
     const found = `${c.compressedSize} bytes at byte ${dataOffset}`
     throw zipFault('bad member size', found, `data that ends before the directory at byte ${directory.start}`, where)
   }
-  if (nameLength !== c.nameLength || !sameBytes(f.bytes, at + LOCAL_SIZE, c.nameAt, nameLength)) {
+  if (!sameBytes(f.part(at + LOCAL_SIZE, nameLength), c.nameBytes)) {
     throw zipFault('local header disagrees', 'another member name', 'the name in the directory', where)
   }
   const [size, compressedSize] = widen(f, [f.u32(at + 22), f.u32(at + 18)], at + LOCAL_SIZE + nameLength, extraLength, where)
@@ -195,24 +197,47 @@ function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place
   }
 }
 
-function checkDistinct(entries: readonly ZipEntry[], place: Place): void {
+/** What a member takes of the file. */
+interface Extent {
+  readonly name: string
+  readonly headerOffset: number
+  readonly end: number
+}
+
+/** @throws Fault for two members of one name, or that share bytes */
+export function checkDistinct(extents: readonly Extent[], place: Place): void {
   const names = new Set<string>()
-  for (const { name, headerOffset } of entries) {
+  for (const { name, headerOffset } of extents) {
     if (names.has(name)) {
       throw zipFault('duplicate member', `'${printable(name)}' twice`, 'distinct names', { offset: headerOffset, ...place })
     }
     names.add(name)
   }
-  const byOffset = [...entries].sort((a, b) => a.headerOffset - b.headerOffset)
+  const byOffset = [...extents].sort((a, b) => a.headerOffset - b.headerOffset)
   for (let i = 1; i < byOffset.length; i++) {
     const before = byOffset[i - 1]
     const { name, headerOffset } = byOffset[i]
-    const end = before.dataOffset + before.compressedSize
-    if (headerOffset < end) {
-      const found = `a local header inside '${printable(before.name)}', which ends at byte ${end}`
+    if (headerOffset < before.end) {
+      const found = `a local header inside '${printable(before.name)}', which ends at byte ${before.end}`
       throw zipFault('overlapping members', found, 'members apart', { member: name, offset: headerOffset, ...place })
     }
   }
+}
+
+/** The directory of an archive. `f` holds the directory. */
+export function readCentrals(f: ZipFields, directory: Directory, place: Place): readonly Central[] {
+  const centrals: Central[] = []
+  let at = directory.start
+  for (let i = 0; i < directory.count; i++) {
+    const { entry, next } = readCentral(f, at, directory, place)
+    centrals.push(entry)
+    at = next
+  }
+  if (at !== directory.end) {
+    const found = `${directory.end - at} bytes after the last of ${directory.count} members`
+    throw zipFault('bad directory', found, '0', { offset: at, ...place })
+  }
+  return centrals
 }
 
 /** The members of a ZIP archive in directory order. @param place names the file */
@@ -220,17 +245,10 @@ export function readZipDirectory(bytes: Uint8Array, place: Place = {}): readonly
   const f = new ZipFields(bytes)
   if (bytes.length === 0) throw zipFault('empty', '0 bytes', 'a ZIP archive', place)
   const directory = readEnd(f, place)
-  const entries: ZipEntry[] = []
-  let at = directory.start
-  for (let i = 0; i < directory.count; i++) {
-    const { entry, next } = readCentral(f, at, directory, place)
-    entries.push(checkLocal(f, entry, directory, place))
-    at = next
-  }
-  if (at !== directory.end) {
-    const found = `${directory.end - at} bytes after the last of ${directory.count} members`
-    throw zipFault('bad directory', found, '0', { offset: at, ...place })
-  }
-  checkDistinct(entries, place)
+  const entries = readCentrals(f, directory, place).map(central => checkLocal(f, central, directory, place))
+  checkDistinct(
+    entries.map(({ name, headerOffset, dataOffset, compressedSize }) => ({ name, headerOffset, end: dataOffset + compressedSize })),
+    place
+  )
   return entries
 }

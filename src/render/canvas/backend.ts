@@ -14,6 +14,7 @@ import {
   BarElement,
   BasicPlatform,
   Chart,
+  Filler,
   LinearScale,
   LineController,
   LineElement,
@@ -93,6 +94,7 @@ Chart.register(
   LinearScale,
   LogarithmicScale,
   SymlogScale,
+  Filler,
   annotationPlugin
 )
 

@@ -1,6 +1,7 @@
 /** The interface of a kind of figure: a name, and a pure function from data to plain configurations with the outputs that hold the data. */
 import type { CriticTraceFigureData } from '../../compute/traces/contract.js'
 import type { BarFigureData } from '../../compute/evidence/contract.js'
+import type { Diagnosis } from '../../compute/diagnostics/contract.js'
 import type { CurveFigureData } from '../../compute/histories/contract.js'
 import type { FigureConfig } from './config.js'
 
@@ -11,6 +12,8 @@ export interface FigureInputs {
   /** the figures that a study declares over its training histories */
   readonly curves?: readonly CurveFigureData[]
   readonly criticTraces?: CriticTraceFigureData
+  /** the diagnostics of one set of samples, or of two */
+  readonly diagnosis?: Diagnosis
 }
 
 /** A figure as it is to be drawn, and where its numbers stand. */

@@ -2,11 +2,13 @@
 import { Fault, printable } from '../../core/errors.js'
 import { figure08 } from './08-critic-traces/index.js'
 import { barFigureDefinition } from './bars/index.js'
+import { boundaryJumps } from './boundary-jumps/index.js'
 import type { FigureConfig } from './config.js'
+import { criticQuality } from './critic-quality/index.js'
 import { curveFigureDefinition } from './curves/index.js'
 import type { FigureDefinition, FigureInputs, PlannedFigure } from './definition.js'
 
-export const FIGURES: readonly FigureDefinition[] = [barFigureDefinition, curveFigureDefinition, figure08]
+export const FIGURES: readonly FigureDefinition[] = [barFigureDefinition, curveFigureDefinition, figure08, criticQuality, boundaryJumps]
 
 /**
  * All figures that the data allow.

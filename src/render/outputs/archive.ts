@@ -45,7 +45,7 @@ export class TraceArchiveWriter {
    * @param trace its canonical index, larger than that of the call before
    * @param npy must not change until the promise resolves
    */
-  write(trace: number, npy: TraceColumns['npy']): Promise<void> {
+  write(trace: number, { npy }: Pick<TraceColumns, 'npy'>): Promise<void> {
     if (trace <= this.#lastTrace) throw new Error(`trace ${trace} after trace ${this.#lastTrace}`)
     this.#lastTrace = trace
     this.#previous = this.#previous.then(async () => {

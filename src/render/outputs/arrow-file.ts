@@ -38,7 +38,7 @@ export class ArrowFile {
   readonly #sink: Sink
   readonly #schema: Schema
   readonly #writer: InstanceType<ArrowLibrary['RecordBatchFileWriter']>
-  #previous: Promise<void>
+  #previous: Promise<unknown>
 
   private constructor(arrow: ArrowLibrary, file: OutputFile, schema: Schema) {
     this.#arrow = arrow
@@ -57,16 +57,21 @@ export class ArrowFile {
     return opened
   }
 
-  /** Writes the batch that `make` returns. Calls may overlap; they are carried out in order. */
-  write(make: () => RecordBatch): Promise<void> {
-    this.#previous = this.#previous.then(async () => {
+  /**
+   * Writes the batch that `make` returns. Calls may overlap; they are carried out in order.
+   * @returns position in the file behind the batch's body
+   */
+  write(make: () => RecordBatch): Promise<number> {
+    const written = this.#previous.then(async () => {
       this.#writer.write(make())
       const chunks = this.#sink.take()
       // the library drops a batch silently where it rejects the schema (apache/arrow-js#388)
       if (chunks.length === 0) throw new Error('apache-arrow wrote nothing for a batch')
       await this.#file.write(chunks)
+      return this.#file.bytes
     })
-    return this.#previous
+    this.#previous = written
+    return written
   }
 
   /** Writes the footer and, at the head of the file, the schema with its present metadata. */

@@ -12,6 +12,7 @@ export type ArrowLibrary = Pick<
   | 'Bool'
   | 'Dictionary'
   | 'Field'
+  | 'Float32'
   | 'Float64'
   | 'Int32'
   | 'Int64'
@@ -30,6 +31,7 @@ const NAMES: ReadonlyArray<keyof ArrowLibrary> = [
   'Bool',
   'Dictionary',
   'Field',
+  'Float32',
   'Float64',
   'Int32',
   'Int64',

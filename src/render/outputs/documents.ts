@@ -15,6 +15,7 @@ import type { FileSummary } from './output-file.js'
 import { OUTPUT_PATHS, tracePrefix, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 import { whyNoMarked } from '../../schema/end-marker.js'
+import { rowOfPlace, type ReadDump } from '../../schema/samples.js'
 import type { HashedFile } from '../../schema/study.js'
 
 /** The first members of every JSON output. */
@@ -42,6 +43,7 @@ export interface SnapshotIndex {
   /** false where any trace has one source only, page or NPZ file */
   readonly verified: boolean
   readonly html: HashedFile | null
+  readonly dump: ReadDump | null
   /** verbatim */
   readonly snapshotTime: string | null
   readonly alignment: string | null
@@ -56,9 +58,10 @@ export function traceIndexDocument(data: SnapshotIndex, origin: Origin): TraceIn
     ...envelope('critic-trace-index', origin),
     verified: data.verified,
     html: data.html === null ? null : { path: data.html.path, sha256: data.html.sha256, bytes: data.html.bytes },
+    dump: data.dump === null ? null : dumpOf(data.dump),
     snapshot_time: data.snapshotTime,
     alignment: data.alignment,
-    traces: data.traces.map(({ index, fields, outcomeFrom, statistics, npz, compared }) => ({
+    traces: data.traces.map(({ index, fields, outcomeFrom, statistics, npz, sample, compared }) => ({
       index,
       uid: fields.uid,
       step: fields.step,
@@ -67,10 +70,24 @@ export function traceIndexDocument(data: SnapshotIndex, origin: Origin): TraceIn
       score: fields.score,
       tokens: statistics.tokens,
       npz: npz === null ? null : { path: npz.path, sha256: npz.sha256, bytes: npz.bytes },
+      sample: sample === null ? null : { file: sample.file, row: sample.row },
       compared,
       archive_prefix: tracePrefix(index)
     })),
     excluded: data.excluded.map(({ path, step, sha256, bytes }) => ({ path, step, sha256, bytes }))
+  }
+}
+
+function dumpOf({ facts, inputs, leftOut, tokenizer }: ReadDump): TraceIndexDocument['dump'] {
+  const { kind, mask, end, notes } = facts
+  return {
+    kind,
+    mask,
+    end,
+    notes,
+    files: inputs.map(({ path, sha256, bytes }) => ({ path, sha256, bytes })),
+    tokenizer: tokenizer === null ? null : { sha256: tokenizer.sha256, bytes: tokenizer.bytes },
+    left_out: leftOut.map(({ index, place, reason }) => ({ index, file: place.file ?? null, row: rowOfPlace(place), reason }))
   }
 }
 
@@ -178,7 +195,10 @@ export function statisticsDocument(data: SnapshotStatistics, origin: Origin): Tr
     failure: data.failure,
     examples: data.examples,
     examples_rule: data.examples_rule,
+    mean_values: data.mean_values,
+    by_step: data.by_step,
     checks: data.checks,
+    notes: data.notes,
     undefined_reasons: data.undefined_reasons
   }
 }

@@ -106,6 +106,21 @@ export class OutputFile {
     })
   }
 
+  /**
+   * Reads bytes that were written before.
+   * @throws RangeError where the file ends before the bytes
+   */
+  async read(position: number, into: Uint8Array): Promise<void> {
+    if (position + into.byteLength > this.#accepted) throw new RangeError(`${this.path} ends before the bytes to read`)
+    await this.#run(async () => {
+      for (let done = 0; done < into.byteLength; ) {
+        const taken = await this.#handle.read(into.subarray(done), position + done)
+        if (!(taken > 0)) throw new Error(`the file gave ${taken} bytes of a read`)
+        done += taken
+      }
+    })
+  }
+
   /** Ends the writes. The rest of a large file goes to the disk in the background. Idempotent. */
   end(): Promise<FileSummary> {
     this.#ended ??= this.#run(async () => {

@@ -12,6 +12,8 @@ import { makeFolder, syncFolder } from '../../core/system/folder.js'
 export interface OutputHandle {
   /** Writes at a byte position. Returns the number of bytes taken, which may be smaller than the number given. */
   writev(chunks: readonly Uint8Array[], position: number): Promise<number>
+  /** Reads bytes that were written before. Returns their number, which is smaller at the end of the file. */
+  read(into: Uint8Array, position: number): Promise<number>
   /** fdatasync: afterwards the data is on the disk */
   datasync(): Promise<void>
   /** fsync: afterwards the data and its metadata are on the disk */
@@ -56,10 +58,13 @@ export interface OutputFs {
 
 export const nodeOutputFs: OutputFs = {
   async create(path) {
-    const handle = await fs.open(path, 'wx')
+    const handle = await fs.open(path, 'wx+')
     return {
       async writev(chunks, position) {
         return (await handle.writev([...chunks], position)).bytesWritten
+      },
+      async read(into, position) {
+        return (await handle.read(into, 0, into.length, position)).bytesRead
       },
       datasync: () => handle.datasync(),
       sync: () => handle.sync(),

@@ -5,9 +5,26 @@ export const OUTPUT_PATHS = {
   index: 'training_data/critic-trace-index.json',
   archive: 'training_data/critic-trace-arrays.npz',
   arrow: 'training_data/critic-traces.arrow',
+  /** where `--parquet` asks for it */
+  parquet: 'training_data/critic-traces.parquet',
   audit: 'training_data/critic-turn-boundary-audit.json',
   trajectories: 'training_data/critic-trace-trajectories.csv',
   statistics: 'training_data/critic-trace-statistics.json'
+} as const
+
+/** Outputs of a dump without values, in place of all those above. */
+export const SAMPLE_PATHS = {
+  rows: 'training_data/samples.csv',
+  statistics: 'training_data/sample-statistics.json'
+} as const
+
+/** Outputs of the diagnostics of a critic. */
+export const DIAGNOSTIC_PATHS = {
+  document: 'training_data/critic-diagnostics.json',
+  byStep: 'training_data/critic-quality-by-step.csv',
+  byTurn: 'training_data/critic-quality-by-turn.csv',
+  byDecile: 'training_data/critic-quality-by-decile.csv',
+  page: 'preview/diagnostics.html'
 } as const
 
 /** Outputs over all selections. The study names those of an analysis. */
@@ -32,6 +49,9 @@ export const TIMINGS_PATH = 'timings.json'
 
 /** The index of a batch, with one entry for each snapshot. */
 export const BATCH_INDEX = 'critic-trace-snapshots.json'
+
+/** Every step of every snapshot in the index. */
+export const BATCH_STEPS = 'critic-trace-by-step.csv'
 
 /** The program that wrote an output. Time and machine are left out, so that the same input gives the same bytes. */
 export interface Generator {

@@ -38,6 +38,8 @@ export interface FileOptions {
 
 interface OutputEntry {
   readonly file: OutputFile
+  /** computes the SHA-256, as `FileOptions` asked */
+  readonly hashed: boolean
   readonly temp: string
   readonly target: string
 }
@@ -83,6 +85,8 @@ export class OutputSet {
   readonly dir: string
   readonly #fs: OutputFs
   readonly #entries: OutputEntry[] = []
+  /** files that others replaced and that can still be read */
+  readonly #replaced: OutputEntry[] = []
   readonly #paths = new Set<string>()
   /** files that are being created */
   readonly #starting = new Set<Promise<OutputFile>>()
@@ -148,7 +152,7 @@ export class OutputSet {
   async beat(): Promise<void> {
     try {
       const now = await this.#fs.now(this.dir)
-      await Promise.allSettled(this.#entries.map(entry => this.#fs.touch(entry.temp, now)))
+      await Promise.allSettled([...this.#entries, ...this.#replaced].map(entry => this.#fs.touch(entry.temp, now)))
     } catch (error) {
       // A full disk takes no probe file. The run's own writes report that.
       if (systemName(error) === null) throw error
@@ -182,15 +186,62 @@ export class OutputSet {
     }
   }
 
+  /**
+   * Starts a file anew, for a layout that only its later content tells. The new file takes the place of `file`, which can be
+   * read until `drop`.
+   */
+  async anew(file: OutputFile): Promise<OutputFile> {
+    this.#checkOpen()
+    const at = this.#entries.findIndex(entry => entry.file === file)
+    const old = this.#entries[at]
+    if (old === undefined) throw new Error(`${file.path} is no file of this set`)
+    const created = this.#create(file.path, old.target, old.hashed).then(entry => {
+      this.#entries[at] = entry
+      this.#replaced.push(old)
+      return entry.file
+    })
+    this.#starting.add(created)
+    try {
+      const fresh = await created
+      if (this.#state !== 'open') throw this.#reason()
+      return fresh
+    } catch (error) {
+      const fault = outputFault(error, old.target)
+      await this.#fail(fault)
+      throw fault
+    } finally {
+      this.#starting.delete(created)
+    }
+  }
+
+  /** Removes a file that another has replaced. */
+  async drop(file: OutputFile): Promise<void> {
+    const entry = this.#replaced.find(each => each.file === file)
+    if (entry === undefined) throw new Error(`${file.path} was not replaced`)
+    await file.discard(new Fault({ format: 'output', problem: 'replaced', place: { file: entry.target } }))
+    try {
+      await unlinkIfThere(this.#fs, entry.temp)
+    } catch (error) {
+      const fault = outputFault(error, entry.target)
+      await this.#fail(fault)
+      throw fault
+    }
+    this.#replaced.splice(this.#replaced.indexOf(entry), 1)
+  }
+
   async #start(relative: string, target: string, sha256: boolean): Promise<OutputFile> {
     await this.#prepareFolder(dirname(target))
     const old = await this.#fs.inspect(target)
     if (old?.kind === 'folder') throw this.#unwritable('a folder', 'a file', target)
+    const entry = await this.#create(relative, target, sha256)
+    this.#entries.push(entry)
+    return entry.file
+  }
+
+  async #create(relative: string, target: string, hashed: boolean): Promise<OutputEntry> {
     const temp = join(dirname(target), tempName(basename(target), 'tmp'))
     const handle = await this.#fs.create(temp)
-    const file = new OutputFile(relative, target, handle, sha256, error => this.#fail(error))
-    this.#entries.push({ file, temp, target })
-    return file
+    return { file: new OutputFile(relative, target, handle, hashed, error => this.#fail(error)), hashed, temp, target }
   }
 
   /**
@@ -397,14 +448,15 @@ export class OutputSet {
 
   async #discardAll(): Promise<void> {
     clearInterval(this.#heart)
-    const known = this.#entries.length
-    const discarded = this.#entries.map(entry => entry.file.discard(this.#reason()))
+    const known = new Set([...this.#entries, ...this.#replaced])
+    const discarded = [...known].map(entry => entry.file.discard(this.#reason()))
     // A file that is still being created would leave its folder behind.
     await Promise.allSettled(this.#starting)
-    discarded.push(...this.#entries.slice(known).map(entry => entry.file.discard(this.#reason())))
+    const all = new Set([...known, ...this.#entries, ...this.#replaced])
+    discarded.push(...[...all].filter(entry => !known.has(entry)).map(entry => entry.file.discard(this.#reason())))
     await Promise.all(discarded)
     // Files that cannot be removed now are removed when the folder is next opened. Only the first failure is reported.
-    await Promise.allSettled(this.#entries.map(entry => unlinkIfThere(this.#fs, entry.temp)))
+    await Promise.allSettled([...all].map(entry => unlinkIfThere(this.#fs, entry.temp)))
     for (const folder of this.#created) await Promise.allSettled([this.#fs.removeFolder(folder)])
   }
 }

@@ -7,6 +7,7 @@
  *     SVG        a comment before the root
  *     Markdown   the last line; HTML: a paragraph of the foot
  *     Arrow      `generator` of the schema's metadata
+ *     Parquet    `created_by` of the footer
  *     NPZ        the member `synthetic` after all arrays (numpy's own layout has no place for a name)
  */
 import { comparingWords } from '../../core/still.js'
@@ -41,6 +42,8 @@ function markOf(path: string, name: string): OwnMark | null {
       return { at: 'end', texts: [`<p>Written by ${name} `, '</html>'] }
     case '.arrow':
       return { at: 'begin', texts: ['ARROW1\0\0', 'generator\0', `${name} `] }
+    case '.parquet':
+      return { at: 'end', texts: ['PAR1', 'generator', `${name} `] }
     case '.npz':
       return { at: 'end', texts: ['trace_', '_response_positions.npy', 'synthetic.npyPK'] }
     default:

@@ -8,16 +8,27 @@ import { csvRow, type CsvCell } from './csv.js'
 import { OUTPUT_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
+/** What the table is made of. */
+export interface Trajectories {
+  readonly traces: readonly TraceResult[]
+  /** the page as the index names it; null without one */
+  readonly page: string | null
+}
+
 /** The cells of a required column are never null. */
 type TraceColumn =
-  | CsvColumn<(trace: TraceResult) => number, 'integer' | 'number'>
-  | CsvColumn<(trace: TraceResult) => number | null, 'integer?' | 'number?'>
-  | CsvColumn<(trace: TraceResult) => string | null, 'string?'>
+  | CsvColumn<(trace: TraceResult, page: string | null) => number, 'integer' | 'number'>
+  | CsvColumn<(trace: TraceResult, page: string | null) => number | null, 'integer?' | 'number?'>
+  | CsvColumn<(trace: TraceResult, page: string | null) => string | null, 'string?'>
+  | CsvColumn<(trace: TraceResult, page: string | null) => string, 'string'>
 
 /** The columns in order, each with the function that gives its values. */
 const COLUMNS: readonly TraceColumn[] = [
+  ['trace', 'integer', 'canonical index: the column trace of the tables of tokens', t => t.index],
   ['step', 'integer?', 'trainer step; empty where the trace does not state it', t => t.fields.step],
   ['outcome', 'string?', 'success or failure; empty where it is unknown', t => t.fields.outcome],
+  ['uid', 'string?', 'identity of the trajectory or of its prompt, verbatim; empty where the trace does not state it', t => t.fields.uid],
+  ['score', 'number?', 'score of the trajectory; empty where the trace does not state it', t => t.fields.score],
   ['tokens', 'integer', 'retained tokens', t => t.statistics.tokens],
   [
     'boundaries',
@@ -29,6 +40,7 @@ const COLUMNS: readonly TraceColumn[] = [
   ['last_value', 'number', "the critic's value at the last retained token", t => t.statistics.lastValue],
   ['delta', 'number', 'last_value - first_value', t => t.statistics.delta],
   ['mean_value', 'number', 'mean of all values', t => t.statistics.mean],
+  ['rmse', 'number', 'square root of the mean of (value - return)^2', t => t.statistics.rmse],
   ['first_half_mean', 'number?', 'mean of values[0 .. tokens // 2); empty for one token', t => t.statistics.firstHalfMean],
   ['second_half_mean', 'number', 'mean of the other values', t => t.statistics.secondHalfMean],
   [
@@ -57,15 +69,28 @@ const COLUMNS: readonly TraceColumn[] = [
     'string?',
     'outcome: the trace states it; score: told by its score; empty where the outcome is unknown',
     t => t.outcomeFrom
-  ]
+  ],
+  [
+    'source_file',
+    'string',
+    'file that the arrays were read from, as critic-trace-index.json names it: the NPZ file, else the page, or the file of a dump',
+    (t, page) => t.npz?.path ?? t.sample?.file ?? pageOf(page)
+  ],
+  ['source_row', 'integer?', 'row in the file of a dump, from 0; empty where a file has no rows', t => t.sample?.row ?? null]
 ]
 
-const TABLE: CsvTable<(trace: TraceResult) => CsvCell> = {
+const TABLE: CsvTable<(trace: TraceResult, page: string | null) => CsvCell> = {
   title: 'Critic traces',
   description:
     "Statistics of the critic's values over each trace, in float64. " +
     'One row a trace, sorted by step, outcome, uid (by code point), then place in the snapshot; what is not stated comes last.',
   columns: COLUMNS
+}
+
+/** A trace of no NPZ file and no dump is the page's. */
+function pageOf(page: string | null): string {
+  if (page === null) throw new Error('a trace without a source')
+  return page
 }
 
 /** Maps a UTF-16 unit to a key in code point order. Surrogates stand for code points above the rest of the plane. */
@@ -99,13 +124,13 @@ export function compareTraces(a: TraceResult, b: TraceResult): number {
 }
 
 /** The whole table with its heading. */
-export function trajectoriesCsv(traces: readonly TraceResult[]): string {
-  const rows = [...traces].sort(compareTraces).map(trace => csvRow(COLUMNS.map(([, , , cell]) => cell(trace))))
+export function trajectoriesCsv({ traces, page }: Trajectories): string {
+  const rows = [...traces].sort(compareTraces).map(trace => csvRow(COLUMNS.map(([, , , cell]) => cell(trace, page))))
   return csvHeading(TABLE) + rows.join('')
 }
 
 /** Writes the table and its metadata. */
-export async function writeTrajectories(set: OutputSet, traces: readonly TraceResult[], origin: Origin): Promise<void> {
-  await set.write(OUTPUT_PATHS.trajectories, trajectoriesCsv(traces))
+export async function writeTrajectories(set: OutputSet, trajectories: Trajectories, origin: Origin): Promise<void> {
+  await set.write(OUTPUT_PATHS.trajectories, trajectoriesCsv(trajectories))
   await writeCsvMetadata(set, OUTPUT_PATHS.trajectories, TABLE, origin)
 }

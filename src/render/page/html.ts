@@ -83,19 +83,7 @@ export class BodyWriter {
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
     const { id, label, title, description, png, name, files, data } = this.#prose.figure(slot)
-    const { width, height } = pngSize(png, name)
-    const source = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
-    const links = [
-      ...(files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`]),
-      ...(data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`])
-    ]
-    return (
-      `<figure id="${escapeHtml(id)}">\n` +
-      `<div class="scroll" tabindex="0" role="group" aria-label="Picture: ${escapeHtml(label)}">` +
-      `<img src="${source}" alt="${escapeHtml(`${title}. ${description}`)}" width="${width}" height="${height}"></div>\n` +
-      `<figcaption><b>${escapeHtml(label)}.</b> ${this.#inlines(caption)}</figcaption>\n` +
-      `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
-    )
+    return figureHtml({ id, label, alternative: `${title}. ${description}`, png, name, caption: this.#inlines(caption), files, data })
   }
 
   #inlines(content: readonly Inline[]): string {
@@ -153,7 +141,35 @@ export function failureHtml({ text, first }: AuditFailure, prose: Prose, page: P
   return `<p class="failed" role="alert"><strong>${escapeHtml(text)}</strong> See ${place}${outputLink(AUDIT_PATH, AUDIT_PATH)}.</p>\n`
 }
 
-function outputLink(path: string, text: string): string {
+export interface FigureHtml {
+  readonly id: string
+  readonly label: string
+  readonly alternative: string
+  readonly png: Uint8Array
+  readonly name: string
+  /** HTML */
+  readonly caption: string
+  readonly files: readonly string[]
+  readonly data: readonly string[]
+}
+
+export function figureHtml({ id, label, alternative, png, name, caption, files, data }: FigureHtml): string {
+  const { width, height } = pngSize(png, name)
+  const source = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
+  const links = [
+    ...(files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`]),
+    ...(data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`])
+  ]
+  return (
+    `<figure id="${escapeHtml(id)}">\n` +
+    `<div class="scroll" tabindex="0" role="group" aria-label="Picture: ${escapeHtml(label)}">` +
+    `<img src="${source}" alt="${escapeHtml(alternative)}" width="${width}" height="${height}"></div>\n` +
+    `<figcaption><b>${escapeHtml(label)}.</b> ${caption}</figcaption>\n` +
+    `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
+  )
+}
+
+export function outputLink(path: string, text: string): string {
   return `<a href="${escapeHtml(outputHref(path))}"><bdi>${escapeHtml(text)}</bdi></a>`
 }
 
@@ -168,7 +184,7 @@ function formatOf(path: string): string {
  * A table that the program makes. Roles are stated, because on narrow screens the rows are drawn as blocks, and a table
  * then loses its implied roles.
  */
-function tableHtml({ name, caption, head, rows, folded }: PageTable): string {
+export function tableHtml({ name, caption, head, rows, folded }: PageTable): string {
   const header = head.map(title => `<th role="columnheader" scope="col">${escapeHtml(title)}</th>`).join('')
   const text = escapeHtml(caption)
   const [before, label, after] =

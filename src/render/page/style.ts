@@ -188,13 +188,31 @@ const FAILED = `
   @page { @top-left { content: "audit failed"; font: 700 9pt sans-serif; } }
 }`
 
+const DIAGNOSTICS = `
+.finding { border: 1px solid var(--line); border-left: 5px solid var(--soft); border-radius: 6px; padding: 0.2rem 1.1rem 0.6rem; margin: 1rem 0; }
+.finding.fault { border-left-color: var(--bad); }
+.finding h3 { margin: 0.8rem 0 0.4rem; }
+.finding h3 .severity { text-transform: uppercase; font-size: 0.75em; letter-spacing: 0.05em; margin-right: 0.5em; color: var(--soft); }
+.finding.fault h3 .severity { color: var(--bad); }
+.finding p { margin: 0 0 0.5rem; }
+.finding dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1rem; margin: 0 0 0.5rem; font-size: 0.9rem; }
+.finding dt { color: var(--soft); }
+.finding dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.lead { font-size: 1.15rem; font-weight: 600; }
+.made.estimator tbody th div:first-child, .made.quality tbody th div:first-child, .made.turns tbody th div:first-child { font-family: inherit; }
+.estimator th:nth-child(1) { width: 24%; }
+.quality th:nth-child(1) { width: 31%; } .quality th:nth-child(5) { width: 27%; }
+@media (max-width: 30rem) { .finding dl { grid-template-columns: 1fr; } .finding dd { margin-bottom: 0.3rem; } }`
+
 export interface StyleOptions {
   readonly synthetic: boolean
   /** the audit fails the run, and the page states this */
   readonly failed: boolean
+  /** the page has findings and tables of the diagnostics; default false */
+  readonly diagnostics?: boolean
 }
 
-export function styleSheet({ synthetic, failed }: StyleOptions): string {
+export function styleSheet({ synthetic, failed, diagnostics = false }: StyleOptions): string {
   const parts = [
     COLOURS,
     TEXT,
@@ -202,6 +220,7 @@ export function styleSheet({ synthetic, failed }: StyleOptions): string {
     VALUES,
     FIGURES,
     TABLES,
+    ...(diagnostics ? [DIAGNOSTICS] : []),
     PRINT,
     ...(synthetic ? [SYNTHETIC_PRINT] : []),
     ...(failed ? [FAILED] : [])

@@ -46,7 +46,19 @@ export interface TableRow {
 }
 
 export interface PageTable {
-  readonly name: 'audit' | 'same' | 'outputs' | 'discrepancies' | 'guards' | 'sources' | 'excluded' | 'revisions'
+  readonly name:
+    | 'audit'
+    | 'same'
+    | 'outputs'
+    | 'discrepancies'
+    | 'guards'
+    | 'sources'
+    | 'excluded'
+    | 'revisions'
+    | 'estimator'
+    | 'quality'
+    | 'evidence'
+    | 'turns'
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly TableRow[]

@@ -3,15 +3,9 @@
  * locale. They are for messages only. No output file contains such a number.
  */
 
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
+import { formatCount } from '../../core/counts.js'
 
-/** `1234567` -> `1,234,567`. A fraction keeps its digits. A number that is not finite is written as JavaScript writes it. */
-export function formatCount(value: number): string {
-  const [whole, ...fraction] = String(value).split('.')
-  // An exponent (1e+21) has no thousands to group.
-  if (!/^-?\d+$/.test(whole)) return String(value)
-  return [whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.')
-}
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
 /** Three significant digits without an exponent: `34.3`, `0.5`, `1,230`. */
 export function formatQuantity(value: number): string {
@@ -32,7 +26,7 @@ export function formatBytes(bytes: number): string {
     value /= 1000
     unit++
   }
-  return `${unit === 0 ? formatCount(value) : formatQuantity(value)} ${BYTE_UNITS[unit]}`
+  return `${formatQuantity(value)} ${BYTE_UNITS[unit]}`
 }
 
 /** `0.042` s -> `42 ms`, `3.14` -> `3.1 s`, `75` -> `1 min 15 s`, `7500` -> `2 h 05 min`. */
@@ -52,9 +46,4 @@ function formatTenth(value: number): string {
 
 function pad(value: number): string {
   return String(value).padStart(2, '0')
-}
-
-/** `1 run`, `1,234 runs`. */
-export function counted(count: number, what: string): string {
-  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
 }

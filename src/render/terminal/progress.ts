@@ -6,7 +6,8 @@
  * here. The bar neither hides the cursor nor catches signals, so a killed run leaves the terminal as it was.
  */
 import { printable, printableId } from '../../core/errors.js'
-import { formatBytes, formatCount, formatDuration, formatQuantity } from './numbers.js'
+import { formatCount } from '../../core/counts.js'
+import { formatBytes, formatDuration, formatQuantity } from './numbers.js'
 import { fitText, isInteractive, textWidth, type Environment, type TextStream } from './text.js'
 
 export interface ProgressOptions {
@@ -111,12 +112,19 @@ class PhaseState {
     return this.#options.unit === 'bytes' ? formatBytes(value) : formatCount(value)
   }
 
+  /** ` traces`, ` trace` behind a count of 1, nothing behind bytes */
+  #word(count: number): string {
+    const { unit } = this.#options
+    if (unit === 'bytes') return ''
+    return ` ${count === 1 ? unit.replace(/ies$/, 'y').replace(/s$/, '') : unit}`
+  }
+
   /** ` 28 MB/s`; empty before any work is done */
   #rate(): string {
     const seconds = this.#seconds
     if (this.done <= 0 || seconds <= 0) return ''
     const rate = this.done / seconds
-    return this.#options.unit === 'bytes' ? `${formatBytes(rate)}/s` : `${formatQuantity(rate)} ${this.#options.unit}/s`
+    return this.#options.unit === 'bytes' ? `${formatBytes(rate)}/s` : `${formatQuantity(rate)}${this.#word(rate)}/s`
   }
 
   /**
@@ -124,18 +132,19 @@ class PhaseState {
    * where that is 0
    */
   describe(width: number): string {
-    const { label, total, unit } = this.#options
-    const word = unit === 'bytes' ? '' : ` ${unit}`
+    const { label, total } = this.#options
     const rate = this.#rate()
     if (total === null) {
-      const parts = [label, `${this.#amount(this.done)}${word}`, rate].filter(s => s !== '')
+      const parts = [label, `${this.#amount(this.done)}${this.#word(this.done)}`, rate].filter(s => s !== '')
       return fitText(parts.join('  '), width === 0 ? Infinity : width)
     }
     const share = total > 0 ? Math.min(1, Math.max(0, this.done / total)) : 1
     const secondsLeft = (this.#seconds * (1 - share)) / share
     const left = share === 0 || share === 1 ? '' : secondsLeft < 1 ? '< 1 s left' : `${formatDuration(secondsLeft)} left`
     const percent = `${String(Math.floor(share * 100)).padStart(3)} %`
-    const numbers = [percent, `${this.#amount(this.done)} of ${this.#amount(total)}${word}`, rate, left].filter(s => s !== '').join('  ')
+    const numbers = [percent, `${this.#amount(this.done)} of ${this.#amount(total)}${this.#word(total)}`, rate, left]
+      .filter(s => s !== '')
+      .join('  ')
     if (width === 0) return `${label}  ${numbers.trimStart()}`
     const cells = Math.min(40, width - textWidth(label) - textWidth(numbers) - 5)
     if (cells < 5) return fitText(`${label}  ${numbers.trimStart()}`, width)
@@ -145,10 +154,9 @@ class PhaseState {
 
   /** `hashing  34.3 MB in 1.2 s (28 MB/s)` */
   summary(): string {
-    const { label, unit } = this.#options
+    const { label } = this.#options
     const rate = this.#rate()
-    const word = unit === 'bytes' ? '' : ` ${unit}`
-    return `${label}  ${this.#amount(this.done)}${word} in ${formatDuration(this.#seconds)}${rate === '' ? '' : ` (${rate})`}`
+    return `${label}  ${this.#amount(this.done)}${this.#word(this.done)} in ${formatDuration(this.#seconds)}${rate === '' ? '' : ` (${rate})`}`
   }
 }
 

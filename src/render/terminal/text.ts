@@ -75,3 +75,34 @@ export function fitText(text: string, width: number): string {
   }
   return width < 1 ? '' : `${kept}…`
 }
+
+/** The text cut to `width` cells in its middle, so that the beginning and the end of a path stay. */
+export function fitMiddle(text: string, width: number): string {
+  if (textWidth(text) <= width) return text
+  if (width < 3) return fitText(text, width)
+  const characters = [...text]
+  const head = takeCells(characters, Math.ceil((width - 1) / 2))
+  const tail = takeCells(characters.reverse(), Math.floor((width - 1) / 2)).reverse()
+  return `${head.join('')}…${tail.join('')}`
+}
+
+/** The first characters that together take at most `cells` cells. */
+function takeCells(characters: readonly string[], cells: number): string[] {
+  const taken: string[] = []
+  let used = 0
+  for (const character of characters) {
+    used += characterWidth(character)
+    if (used > cells) break
+    taken.push(character)
+  }
+  return taken
+}
+
+/** Width for text that no terminal shows: a log, a file. */
+const WIDTH_OF_LOGS = 120
+
+/** Number of cells that a line of the stream may take. */
+export function lineWidth(stream: TextStream): number {
+  const { isTTY, columns } = stream
+  return isTTY === true && columns !== undefined && columns > 0 ? columns : WIDTH_OF_LOGS
+}

@@ -3,6 +3,7 @@ import type { Fields } from '../../core/checker.js'
 import { BOUNDARY_AUDIT } from './boundary-audit.js'
 import { CASE_EVIDENCE } from './case-evidence.js'
 import { CLAIMS_AUDIT } from './claims-audit.js'
+import { CRITIC_DIAGNOSTICS } from './critic-diagnostics.js'
 import { CSV_METADATA } from './csv-metadata.js'
 import { DERIVED_METRICS } from './derived-metrics.js'
 import type { OutputKind } from './document.js'
@@ -12,6 +13,7 @@ import { HISTORY_SHARED_REFERENCE } from './history-shared-reference.js'
 import { HISTORY_STATISTICS } from './history-statistics.js'
 import { HISTORY_TIME_DISPLAY } from './history-time-display.js'
 import { RUN } from './run.js'
+import { SAMPLE_STATISTICS } from './sample-statistics.js'
 import { TIMINGS } from './timings.js'
 import { TRACE_INDEX } from './trace-index.js'
 import { TRACE_SNAPSHOTS } from './trace-snapshots.js'
@@ -21,6 +23,7 @@ export const JSON_OUTPUTS: readonly OutputKind<Fields>[] = [
   BOUNDARY_AUDIT,
   CASE_EVIDENCE,
   CLAIMS_AUDIT,
+  CRITIC_DIAGNOSTICS,
   CSV_METADATA,
   DERIVED_METRICS,
   EVIDENCE_DATA,
@@ -29,6 +32,7 @@ export const JSON_OUTPUTS: readonly OutputKind<Fields>[] = [
   HISTORY_STATISTICS,
   HISTORY_TIME_DISPLAY,
   RUN,
+  SAMPLE_STATISTICS,
   TIMINGS,
   TRACE_INDEX,
   TRACE_SNAPSHOTS,

@@ -5,6 +5,32 @@ import { BYTES, fileFields, SHA256 } from './files.js'
 import { anyText, closed, matching, natural, someText, whole } from './kinds.js'
 import { OUTCOME, TIME_OF_SNAPSHOT, STEP, UID, VERIFIED_DOC } from './trace-parts.js'
 
+/** The row of a dump that a trace, or nothing, was read from. */
+const ROW = { kind: nullable(natural), doc: '0-based row in the file; null where the file has no rows' }
+
+const DUMP = closed({
+  kind: { kind: someText, doc: 'kind of dump in words' },
+  mask: { kind: nullable(someText), doc: 'name of the array that says which tokens are retained; null: every response token is' },
+  end: { kind: someText, doc: 'what the end of a response was taken from' },
+  notes: { kind: list(someText), doc: 'what else was found out in reading it, a sentence each' },
+  files: { kind: list(closed(fileFields("relative to the dump's folder"))), doc: 'the files that were read, in canonical order' },
+  tokenizer: {
+    kind: nullable(closed({ sha256: SHA256, bytes: BYTES })),
+    doc: 'the tokenizer.json that gave the spans their texts; null without one'
+  },
+  left_out: {
+    kind: list(
+      closed({
+        index: { kind: natural, doc: 'canonical index that its trace would have; no trace has it' },
+        file: { kind: nullable(someText), doc: 'the file of the dump; null where it is not known' },
+        row: ROW,
+        reason: { kind: someText, doc: 'why it gave no trace' }
+      })
+    ),
+    doc: 'rows that gave no trace'
+  }
+})
+
 export const TRACE_INDEX = output(
   'critic-trace-index',
   {
@@ -18,6 +44,7 @@ export const TRACE_INDEX = output(
       kind: nullable(closed(fileFields("its name in the snapshot's folder, or relative to the study"))),
       doc: 'the snapshot page; null without one'
     },
+    dump: { kind: nullable(DUMP), doc: "the trainer's dump; null where a page or NPZ files hold the traces" },
     snapshot_time: TIME_OF_SNAPSHOT,
     alignment: {
       kind: nullable(anyText),
@@ -28,7 +55,7 @@ export const TRACE_INDEX = output(
         closed({
           index: {
             kind: natural,
-            doc: "0-based canonical index: the number in the archive's member names and in the trace column of critic-traces.arrow"
+            doc: "0-based canonical index: the number in the archive's member names and in the column trace of the tables of tokens and of the CSV"
           },
           uid: UID,
           step: STEP,
@@ -41,7 +68,11 @@ export const TRACE_INDEX = output(
           tokens: { kind: whole(1), doc: 'retained tokens: length of each array' },
           npz: {
             kind: nullable(closed(fileFields('relative to the snapshot folder'))),
-            doc: 'the NPZ file that the trace was compared with or, without a page, read from; null where the page names none'
+            doc: 'the NPZ file that the trace was compared with or, without a page, read from; null where the page names none, and for a dump'
+          },
+          sample: {
+            kind: nullable(closed({ file: { kind: someText, doc: "relative to the dump's folder" }, row: ROW })),
+            doc: 'the row of the dump that the trace was read from; null without a dump'
           },
           compared: {
             kind: flag,

@@ -1,13 +1,16 @@
 /** `critic-trace-snapshots.json`. */
 import { flag, list, nullable, oneOf, type Infer } from '../../core/checker.js'
 import { envelopeFields, output } from './document.js'
+import { fileFields } from './files.js'
 import { anyText, closed, natural, someText } from './kinds.js'
 
 export const TRACE_SNAPSHOTS = output(
   'critic-trace-snapshots',
   {
     title: 'Index over many snapshots',
-    description: 'One entry for every snapshot (or path that led to none) of a `traces` command, in its order.'
+    description:
+      'One entry for every snapshot (or path that led to none) of a `traces` command, in its order; before them those of earlier commands ' +
+      'into the same folder whose outputs stand, or which failed.'
   },
   {
     ...envelopeFields('critic-trace-snapshots'),
@@ -26,6 +29,10 @@ export const TRACE_SNAPSHOTS = output(
             kind: oneOf('ok', 'failed'),
             doc: 'failed: a check failed or the input could not be read; no output of this run is there'
           },
+          kept: {
+            kind: flag,
+            doc: 'true: of an earlier command into the same folder; its record and statistics stand, or it failed then and was not run again'
+          },
           synthetic: { kind: nullable(flag), doc: 'its data were generated; null where it failed' },
           verified: { kind: nullable(flag), doc: 'see critic-trace-index; null where it failed' },
           traces: { kind: nullable(natural), doc: 'traces; null where it failed' },
@@ -43,7 +50,11 @@ export const TRACE_SNAPSHOTS = output(
           }
         })
       ),
-      doc: 'in the order of the command'
+      doc: 'in the order of the command, those kept first'
+    },
+    outputs: {
+      kind: list(closed(fileFields('relative to the folder of this file'))),
+      doc: 'table and figure over the trainer steps of all snapshots; empty where they have fewer than two steps'
     }
   }
 )

@@ -1,5 +1,5 @@
 /** `critic-trace-statistics.json`. */
-import { between, finite, flag, nullable, number, pair, type Infer } from '../../core/checker.js'
+import { between, finite, flag, list, nullable, number, oneOf, pair, type Infer } from '../../core/checker.js'
 import { envelopeFields, output } from './document.js'
 import { closed, define, map, natural, reasons, someText, whole } from './kinds.js'
 import { TIME_OF_SNAPSHOT, STEP, UID, VERIFIED_DOC } from './trace-parts.js'
@@ -17,6 +17,22 @@ const CHANGES = define('changes', () =>
     jump_rate: { kind: nullable(between(0, 1)), doc: 'jumps / transitions, a fraction; null without a transition' }
   })
 )
+
+/** By outcome; an outcome that no trace has is left out, so nothing here is undefined. */
+const MEAN_VALUES = list(
+  closed({
+    outcome: { kind: oneOf('success', 'failure', 'unknown'), doc: 'outcome of the traces; unknown: nothing says it' },
+    traces: { kind: whole(1), doc: 'traces of this outcome' },
+    tokens: { kind: whole(1), doc: 'their retained tokens' },
+    mean_value: { kind: finite, doc: 'mean of the values of these tokens' }
+  })
+)
+
+const STEP_CHANGES = closed({
+  transitions: { kind: natural, doc: 'transitions of this kind' },
+  sum_abs_change: { kind: number(0), doc: 'sum of |change| over them; divided by transitions, their mean |change|' },
+  jumps: { kind: natural, doc: 'those with |change| strictly above the threshold' }
+})
 
 const JUMP = define('jump', () =>
   closed({
@@ -170,7 +186,27 @@ export const TRACE_STATISTICS = output(
       }),
       doc: 'how the examples were picked'
     },
+    mean_values: { kind: MEAN_VALUES, doc: 'mean value by outcome, over all traces; outcomes that occur' },
+    by_step: {
+      kind: list(
+        closed({
+          step: { kind: whole(), doc: 'trainer step' },
+          traces: { kind: whole(1), doc: 'traces of this step' },
+          tokens: { kind: whole(1), doc: 'their retained tokens' },
+          mean_values: { kind: MEAN_VALUES, doc: 'mean value by outcome; outcomes that occur at this step' },
+          boundary: { kind: STEP_CHANGES, doc: 'boundary transitions of these traces' },
+          internal: { kind: STEP_CHANGES, doc: 'internal transitions of these traces' }
+        })
+      ),
+      doc: 'the traces of each trainer step, ascending; a trace that states no step is in none'
+    },
     checks: { kind: CHECKS, doc: 'how many passed each check; null where there was nothing to look at' },
+    notes: {
+      kind: list(someText),
+      doc:
+        'signs that the traces were exported wrongly, a sentence each: no boundary at all, padding kept, many exact zeros, values shifted ' +
+        'against the mask. They fail nothing'
+    },
     undefined_reasons: { kind: reasons, doc: 'why each undefined quantity is null: its JSON pointer -> the reason' }
   }
 )

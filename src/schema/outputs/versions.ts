@@ -5,10 +5,11 @@
 export const SCHEMA_VERSIONS = {
   'case-evidence': 1,
   'claims-audit': 1,
-  'critic-trace-index': 1,
-  'critic-trace-snapshots': 1,
-  'critic-trace-statistics': 1,
-  'critic-traces': 1,
+  'critic-diagnostics': 1,
+  'critic-trace-index': 2,
+  'critic-trace-snapshots': 2,
+  'critic-trace-statistics': 2,
+  'critic-traces': 2,
   'critic-turn-boundary-audit': 1,
   'csv-metadata': 1,
   'derived-metrics': 1,
@@ -20,6 +21,7 @@ export const SCHEMA_VERSIONS = {
   'history-statistics': 1,
   'history-time-display': 1,
   run: 1,
+  'sample-statistics': 1,
   timings: 1
 } as const
 

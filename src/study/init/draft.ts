@@ -3,8 +3,10 @@
  * author may want to add. The same folder gives the same text, wherever it lies.
  */
 import { printable } from '../../core/errors.js'
+import type { FetchStudy } from '../../schema/fetch.js'
 import type { HistoryStudy } from '../../schema/histories.js'
 import { isSecretText } from '../../core/secrets.js'
+import { findCoordinates, numbersOf, stepAdvice } from './coordinates.js'
 import { draftMetrics, type DraftMetric, type DraftMetrics } from './known-metrics.js'
 import { mergeSamples, type KeySample, type RowSample } from './row-keys.js'
 import { COMPANION_SUFFIX, type DraftSelection, type DraftSelections } from './selections.js'
@@ -21,10 +23,6 @@ const MAX_LISTED = 60
 const ENDS = 20
 const FINAL = 5
 
-const STEP_KEYS = ['_step', 'step', 'global_step', 'trainer/global_step', 'train/global_step', 'training/global_step']
-const TIMESTAMP_KEYS = ['_timestamp', 'timestamp']
-const GLOBAL_STEP_KEYS = ['training/global_step', 'train/global_step', 'trainer/global_step', 'global_step']
-
 /** The histories of a draft, for the file and for the terminal. */
 export interface DraftHistories {
   readonly survey: ExportSurvey
@@ -34,50 +32,98 @@ export interface DraftHistories {
   readonly leftOut: readonly string[]
   readonly metrics: DraftMetrics
   readonly sample: RowSample
+  /** one line each: how coordinates were found, and holes */
+  readonly notes: readonly string[]
 }
 
 /** Leaves out selections in which some row has no step. Without selections there are no metrics. */
 export function draftHistories(survey: ExportSurvey, { selections, companions, leftOut }: DraftSelections): DraftHistories {
   const all = mergeSamples(selections.map(s => s.sample))
-  const step = STEP_KEYS.reduce((best, key) => (count(all, key) > count(all, best) ? key : best))
-  const stepped = selections.filter(({ sample }) => count(sample, step) === sample.rows)
+  const { keys, own: coordinates, notes } = findCoordinates(all)
+  const { step } = keys
+  const stepped = selections.filter(({ sample }) => numbersOf(sample, step) === sample.rows)
   const stepless = selections
     .filter(s => !stepped.includes(s))
     .map(
       ({ display_name, sample }) =>
-        `${printable(JSON.stringify(display_name))}: ${sample.rows - count(sample, step)} of ${sample.rows} rows without ${step}`
+        `${printable(JSON.stringify(display_name))}: ${sample.rows - numbersOf(sample, step)} of ${sample.rows} rows without ${step}`
     )
+  const advice = selections.length > 0 && stepped.length === 0 ? [stepAdvice(all)] : []
   const sample = mergeSamples(stepped.map(s => s.sample))
-  const timestamp = TIMESTAMP_KEYS.find(key => count(sample, key) > 0) ?? null
-  const globalStep = GLOBAL_STEP_KEYS.find(key => key !== step && count(sample, key) > 0) ?? null
-  const keys = { step, timestamp, global_step: globalStep }
-  const coordinates = new Set<string>([...STEP_KEYS, ...TIMESTAMP_KEYS])
   const candidates = [...sample.keys].filter(([key]) => !key.startsWith('_') && !coordinates.has(key))
   const logged = new Map<string, KeySample>(candidates.filter(([key]) => !isSecretText(key, 'key')))
   const secret = candidates.length - logged.size
   const withheld = secret === 0 ? [] : [`${secret} ${secret === 1 ? 'key' : 'keys'} of numbers, which look like secrets`]
   const metrics = draftMetrics(logged)
-  return { survey, keys, selections: stepped, companions, leftOut: [...leftOut, ...stepless, ...withheld], metrics, sample }
+  const skipped = stepped.flatMap(s => holesLine(s, step))
+  return {
+    survey,
+    keys,
+    selections: stepped,
+    companions,
+    leftOut: [...leftOut, ...stepless, ...advice, ...withheld],
+    metrics,
+    sample,
+    notes: [...notes, ...skipped]
+  }
 }
 
-function count(sample: RowSample, key: string): number {
-  return sample.keys.get(key)?.count ?? 0
+/** Steps that no row has, of the rows that were looked at. */
+function holesLine({ display_name: name, sample }: DraftSelection, step: string): string[] {
+  const skipped = sample.order.get(step)?.skipped ?? 0
+  if (skipped === 0) return []
+  return [`${printable(JSON.stringify(name))}: between its rows ${skipped} ${skipped === 1 ? 'step is' : 'steps are'} missing`]
 }
 
-/** The study file's text. */
-export function draftStudy(name: string, histories: DraftHistories | null, snapshot: SnapshotSurvey | null): string {
+/**
+ * The study file's text.
+ *
+ * @param fetch where the histories came from; null: from files that were there
+ */
+export function draftStudy(
+  name: string,
+  histories: DraftHistories | null,
+  snapshot: SnapshotSurvey | null,
+  fetch: FetchStudy | null = null
+): string {
   const study = {
     '//': [
-      'A draft made by "study init" from what the folder holds; yours to edit. docs/study.md lists every field.',
+      `A draft made by "${fetch === null ? 'study init' : 'fetch'}" from what the folder holds; yours to edit. docs/study.md lists every field.`,
       'A field whose name begins with // is a comment and is not read.'
     ],
     schema_version: 1,
     name,
     ...(snapshot?.synthetic === true ? { synthetic: true } : {}),
     ...(snapshot === null ? {} : { critic_traces: traceSection(snapshot) }),
-    ...(histories === null ? {} : { histories: draftHistorySection(histories) })
+    ...(histories === null ? {} : { histories: draftHistorySection(histories) }),
+    ...(fetch === null ? {} : { fetch: writtenFetch(fetch) })
   }
   return asciiControls(`${JSON.stringify(study, null, 2)}\n`)
+}
+
+/** The section without what is a default. */
+function writtenFetch({ runs, config, views }: FetchStudy): object {
+  return {
+    runs: runs.map(({ ids, not_ids, ...run }) => ({
+      ...run,
+      ...(ids === null ? {} : { ids }),
+      ...(not_ids.length === 0 ? {} : { not_ids })
+    })),
+    '// config': 'Settings of the runs to keep, with dots between nested names: "actor.optim.lr". None is kept that is not named.',
+    config,
+    ...(views.length === 0 ? {} : { views })
+  }
+}
+
+/**
+ * A study file's text with a drafted section on histories. The author's own text stays as it is.
+ *
+ * @param text a study file that has been read; its outer object is not empty
+ */
+export function withHistories(text: string, histories: DraftHistories): string {
+  const end = text.lastIndexOf('}')
+  const section = JSON.stringify({ histories: draftHistorySection(histories) }, null, 2)
+  return `${text.slice(0, end).trimEnd()},${asciiControls(section.slice(1, -1)).trimEnd()}\n${text.slice(end)}`
 }
 
 /** Escapes characters that JSON.stringify leaves and that a terminal or an editor would act on. All are inside texts. */
@@ -97,11 +143,12 @@ function traceSection({ path, plan }: SnapshotSurvey): object {
 }
 
 function draftHistorySection(draft: DraftHistories): object {
-  const { survey, keys, companions, leftOut, metrics, selections, sample } = draft
+  const { survey, keys, companions, leftOut, metrics, selections, sample, notes } = draft
   const analyses = analysesOf(draft)
   return {
     runs: survey.runsFile,
     folder: survey.historyFolder,
+    ...(notes.length === 0 ? {} : { '// keys': capped(notes, MAX_LISTED) }),
     keys,
     companion_suffixes: [COMPANION_SUFFIX],
     '// selections': [
@@ -178,7 +225,7 @@ function analysesOf({ selections, metrics: { metrics } }: DraftHistories): Draft
     }))
   )
   return groups.flatMap(({ project, own }) => {
-    const used = metrics.filter(({ key }) => own.some(s => count(s.sample, key) > 0))
+    const used = metrics.filter(({ key }) => own.some(s => numbersOf(s.sample, key) > 0))
     if (used.length === 0) return []
     const name = nameLike(projects.size === 1 || project === '' ? 'training' : project, 'project', names)
     const rows = Math.min(...own.map(s => s.sample.rows))

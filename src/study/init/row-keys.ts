@@ -6,6 +6,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { ByteChunks } from '../../core/chunks.js'
 import { isJsonObject } from '../../core/checker.js'
+import { DATE_TIME } from '../../ingest/histories/iso-time.js'
 
 /** How much of a file is looked at: the first limit that is reached. */
 export const MAX_LINES = 1000
@@ -18,11 +19,25 @@ const MAX_LINE = 1024 * 1024
 const MAX_KEYS = 10_000
 const MAX_KEY_LENGTH = 200
 
+/** Longest text that is looked at as a date. */
+const MAX_DATE_LENGTH = 50
+
 /** The finite numbers of one key in the sampled rows. */
 export interface KeySample {
   count: number
   min: number
   max: number
+}
+
+/** How the numbers of one key follow each other in the sampled rows of each history. */
+export interface KeyOrder {
+  /** number that are integers from 0 on, as a step is */
+  integers: number
+  /** number of integers below the one before, and equal to it */
+  falls: number
+  repeats: number
+  /** integers between one and the next that stand in no row */
+  skipped: number
 }
 
 /** The content of the first rows of some histories, taken together. */
@@ -32,24 +47,29 @@ export interface RowSample {
   /** number of lines that are no JSON object, or too long */
   unreadable: number
   readonly keys: Map<string, KeySample>
+  /** of the keys that hold integers */
+  readonly order: Map<string, KeyOrder>
+  /** number of texts that are dates and times, by key */
+  readonly dates: Map<string, number>
   /** keys whose value is an object or a list: its content cannot be a metric */
   readonly nested: Set<string>
 }
 
 export function emptySample(): RowSample {
-  return { rows: 0, unreadable: 0, keys: new Map(), nested: new Set() }
+  return { rows: 0, unreadable: 0, keys: new Map(), order: new Map(), dates: new Map(), nested: new Set() }
 }
 
 /** Adds the first rows of a text in JSON Lines. Memory is one chunk, one line and the keys. */
 export async function sampleRows(chunks: ByteChunks, sample: RowSample): Promise<void> {
   let count = 0
+  const before = new Map<string, number>()
   for await (const line of lines(chunks)) {
     if (line.trim() === '') continue
     const row = line.length > MAX_LINE ? null : parseRow(line)
     if (row === null) sample.unreadable++
     else {
       sample.rows++
-      countKeys(row, sample)
+      countKeys(row, sample, before)
     }
     if (++count === MAX_LINES) return
   }
@@ -93,11 +113,26 @@ function parseJson(text: string): unknown {
   }
 }
 
-function countKeys(row: { readonly [key: string]: unknown }, { keys, nested }: RowSample): void {
+/** @param before the last integer of each key in this history */
+function countKeys(row: { readonly [key: string]: unknown }, sample: RowSample, before: Map<string, number>): void {
+  const { keys, dates, nested } = sample
   for (const [key, value] of Object.entries(row)) {
-    if (typeof value === 'object' && value !== null && nested.size < MAX_KEYS && key.length <= MAX_KEY_LENGTH) nested.add(key)
-    if (typeof value !== 'number' || !Number.isFinite(value) || key === '' || key.length > MAX_KEY_LENGTH) continue
+    if (key === '' || key.length > MAX_KEY_LENGTH) continue
+    if (typeof value === 'object' && value !== null && nested.size < MAX_KEYS) nested.add(key)
+    if (typeof value === 'string' && value.length <= MAX_DATE_LENGTH && DATE_TIME.test(value) && dates.size < MAX_KEYS) {
+      dates.set(key, (dates.get(key) ?? 0) + 1)
+    }
+    if (typeof value !== 'number' || !Number.isFinite(value)) continue
     addTo(keys, key, { count: 1, min: value, max: value })
+    if (!Number.isSafeInteger(value) || value < 0 || (sample.order.size >= MAX_KEYS && !sample.order.has(key))) continue
+    const last = before.get(key)
+    const order = sample.order.get(key) ?? { integers: 0, falls: 0, repeats: 0, skipped: 0 }
+    order.integers++
+    if (last !== undefined && value < last) order.falls++
+    if (value === last) order.repeats++
+    if (last !== undefined && value > last + 1) order.skipped += value - last - 1
+    sample.order.set(key, order)
+    before.set(key, value)
   }
 }
 
@@ -113,10 +148,16 @@ function addTo(keys: Map<string, KeySample>, key: string, { count, min, max }: K
 /** Merges several samples into one. */
 export function mergeSamples(samples: readonly RowSample[]): RowSample {
   const merged = emptySample()
-  for (const { rows, unreadable, keys, nested } of samples) {
+  for (const { rows, unreadable, keys, order, dates, nested } of samples) {
     merged.rows += rows
     merged.unreadable += unreadable
     for (const [key, sample] of keys) addTo(merged.keys, key, sample)
+    for (const [key, more] of order) {
+      const sum = merged.order.get(key) ?? { integers: 0, falls: 0, repeats: 0, skipped: 0 }
+      for (const field of ['integers', 'falls', 'repeats', 'skipped'] as const) sum[field] += more[field]
+      merged.order.set(key, sum)
+    }
+    for (const [key, more] of dates) merged.dates.set(key, (merged.dates.get(key) ?? 0) + more)
     for (const key of nested) merged.nested.add(key)
   }
   return merged

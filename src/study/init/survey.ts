@@ -84,7 +84,8 @@ async function fileKind(path: string): Promise<string> {
   return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'special file'
 }
 
-async function surveyExports(dir: string, notes: string[]): Promise<ExportSurvey | null> {
+/** The list of runs and its histories; null without a list. */
+export async function surveyExports(dir: string, notes: string[]): Promise<ExportSurvey | null> {
   const kinds = await Promise.all(RUNS_FILES.map(file => fileKind(join(dir, file))))
   const files = RUNS_FILES.filter((_, i) => kinds[i] === 'file')
   if (files.length === 2) throw initFault('stated twice', files.join(' and '), 'one list of runs', dir)

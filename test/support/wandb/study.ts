@@ -1,7 +1,8 @@
 /** Studies whose histories are fetched: a small one of its own, and the replica's without its export. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FetchStudy } from '../../../src/schema/fetch.js'
+import type { FetchRuns, FetchStudy } from '../../../src/schema/fetch.js'
+import type { FetchTarget } from '../../../src/cli/args.js'
 import { runFetch } from '../../../src/cli/fetch.js'
 import { Fault } from '../../../src/core/errors.js'
 import type { Clock } from '../../../src/fetch/client.js'
@@ -33,8 +34,13 @@ export class TestClock implements Clock {
 
 export const NOW = '2026-10-06T07:31:12Z'
 
+/** The section as a study file states it: ids may be left out. */
+export type WrittenFetch = Omit<FetchStudy, 'runs'> & {
+  readonly runs: ReadonlyArray<Omit<FetchRuns, 'ids' | 'not_ids'> & Partial<Pick<FetchRuns, 'ids' | 'not_ids'>>>
+}
+
 /** A study with one metric whose histories come from `team/project`. */
-export function writeStudy(dir: string, fetch: Partial<FetchStudy> = {}): void {
+export function writeStudy(dir: string, fetch: Partial<WrittenFetch> = {}): void {
   mkdirSync(dir, { recursive: true })
   const study = {
     schema_version: 1,
@@ -109,6 +115,9 @@ export interface FetchResult {
 
 export interface FetchCall {
   readonly only?: string
+  readonly into?: FetchTarget
+  readonly ids?: readonly string[]
+  readonly notIds?: readonly string[]
   readonly time?: string
   readonly deadlineMinutes?: number
   readonly signal?: AbortSignal
@@ -134,6 +143,9 @@ export async function fetchInto(dir: string, url: string, call: FetchCall = {}):
   }
   const options = {
     study: dir,
+    into: call.into ?? null,
+    ids: call.ids ?? null,
+    notIds: call.notIds ?? [],
     only: call.only ?? null,
     baseUrl: url,
     deadlineMinutes: call.deadlineMinutes ?? 60,

@@ -111,10 +111,10 @@ function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: PlotMap
   }
 }
 
-function yTicksOf({ scale }: CurvePanelData, range: Range, height: number): Ticks {
+function yTicksOf({ scale, counts = false }: CurvePanelData, range: Range, height: number): Ticks {
   switch (scale.kind) {
     case 'linear':
-      return niceTicks(range, 6, 'value')
+      return niceTicks(range, 6, counts ? 'count' : 'value')
     case 'log':
       return logTicks(range, height)
     case 'symlog':
@@ -153,7 +153,8 @@ export function preparePanel(drawn: DrawnPanel, x: Range, plot: Rectangle): Prep
   const found = extent(
     ...series.flatMap(({ raw, mean }) => (mean === null ? [raw.y] : [raw.y, mean.y])),
     marks.map(mark => mark.y),
-    guides.map(guide => guide.value)
+    guides.map(guide => guide.value),
+    data.counts === true ? [0] : []
   )
   if (found === null) return { ...drawn, y: data.scale.kind === 'log' ? { min: 1, max: 10 } : { min: 0, max: 1 }, yTicks: NO_TICKS }
   if (isFlattened(data, found)) {

@@ -1,0 +1,141 @@
+/** What `diagnose` prints: findings first, then the estimator, then quality with intervals. It fits a screen. */
+import type { Diagnosis, PlacedFinding } from '../compute/diagnostics/contract.js'
+import { diagnosisFailures } from '../compute/diagnostics/failures.js'
+import type { FindingKind } from '../compute/diagnostics/faults/finding.js'
+import { printable, printableId } from '../core/errors.js'
+import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
+import {
+  auditRows,
+  comparedAt,
+  countsText,
+  estimateAt,
+  intervalText,
+  noFindingText,
+  qualityRows,
+  sampleText,
+  shownNumber
+} from '../render/page/diagnostics-rows.js'
+import { formatTable, type TableOptions, type TerminalCell } from '../render/terminal/table.js'
+import { textWidth } from '../render/terminal/text.js'
+import type { DiagnoseOutcome } from '../runs/diagnose.js'
+
+const WIDTH = 100
+const INDENT = '  '
+
+export interface SummaryOptions {
+  readonly out: string
+  readonly failOn: readonly FindingKind[]
+}
+
+export function diagnosisSummary({ diagnosis, outputs }: DiagnoseOutcome, { out, failOn }: SummaryOptions, table: TableOptions): string {
+  const { source, synthetic } = diagnosis
+  const format = source.format === null ? '' : ` (${printable(source.format)})`
+  const head = `${synthetic ? 'SYNTHETIC data\n' : ''}${printableId(source.name)}${format}: ${countsText(diagnosis)}\n`
+  const page = outputs.find(({ path }) => path === DIAGNOSTIC_PATHS.page)
+  const written = `${page === undefined ? 'numbers' : 'page'}: ${out}/${page?.path ?? DIAGNOSTIC_PATHS.document}\n`
+  return [
+    head,
+    findingsText(diagnosis),
+    estimatorTable(diagnosis, table),
+    qualityTable(diagnosis, table),
+    written + verdict(diagnosis, failOn)
+  ].join('\n')
+}
+
+function findingsText(diagnosis: Diagnosis): string {
+  const { findings } = diagnosis
+  if (findings.length === 0) return `findings: ${noFindingText(diagnosis)}\n`
+  return `findings\n${findings.map(findingText).join('')}`
+}
+
+function findingText({ kind, severity, message, place, report }: PlacedFinding): string {
+  const where = place === null ? '.' : `. At ${sampleText(place)}.`
+  const lines = wrapped(printableId(`${severity === 'fault' ? 'FAULT' : 'property'} ${kind}: ${message.replace(/\.$/, '')}${where}`, 1000))
+  return `${lines.map((line, i) => `${i === 0 ? INDENT : INDENT + INDENT}${line}\n`).join('')}${INDENT + INDENT}${printable(report)}\n`
+}
+
+function wrapped(text: string): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines[lines.length - 1]
+    if (last !== undefined && textWidth(last) + 1 + textWidth(word) <= WIDTH) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+function estimatorTable(diagnosis: Diagnosis, table: TableOptions): string {
+  const rows = auditRows(diagnosis)
+  const told = rows.some(row => row.told !== null)
+  const other = diagnosis.against === null ? null : auditRows(diagnosis.against)
+  const columns = [
+    { title: 'estimator' },
+    { title: 'found' },
+    ...(told ? [{ title: 'told' }] : []),
+    ...(other === null ? [] : [{ title: 'against' }])
+  ]
+  const body = rows.map((row, i): TerminalCell[] => [
+    row.name,
+    row.found,
+    ...(told ? [toldCell(row.told)] : []),
+    ...(other === null ? [] : [other[i].found])
+  ])
+  return formatTable(columns, body, table)
+}
+
+function toldCell(told: ReturnType<typeof auditRows>[number]['told']): TerminalCell {
+  if (told === null) return ''
+  if (told.agrees === null) return `${told.text}: not identifiable`
+  return { text: `${told.text}: ${told.agrees ? 'agrees' : 'DIFFERS'}`, tone: told.agrees ? 'good' : 'bad' }
+}
+
+function qualityTable({ quality, against }: Diagnosis, table: TableOptions): string {
+  const rows = qualityRows(quality)
+  if (against !== null) {
+    const columns = [
+      { title: 'quality' },
+      { title: 'this', align: 'right' },
+      { title: 'against', align: 'right' },
+      { title: 'difference', align: 'right' },
+      { title: '95 % interval' }
+    ] as const
+    return formatTable(
+      columns,
+      rows.map(({ name, path }) => {
+        const compared = comparedAt(against.comparison, path)
+        const [own, other] = [estimateAt(quality, path), estimateAt(against.quality, path)]
+        const value = (x: number | null | undefined): string => (x === null || x === undefined ? '-' : shownNumber(x))
+        return [
+          name,
+          value(own.estimate?.value),
+          value(other.estimate?.value),
+          value(compared?.difference.value),
+          compared === null ? '' : intervalText(compared.difference)
+        ]
+      }),
+      table
+    )
+  }
+  return formatTable(
+    [{ title: 'quality' }, { title: 'value', align: 'right' }, { title: '95 % interval' }],
+    rows.map(({ name, path }) => {
+      const { estimate, reason } = estimateAt(quality, path)
+      if (estimate === null) return [name, '-', reason ?? '']
+      return [
+        name,
+        shownNumber(estimate.value ?? 0),
+        intervalText(estimate) || `none: ${quality.undefined_reasons[`/${path.join('/')}/low`] ?? ''}`
+      ]
+    }),
+    table
+  )
+}
+
+function verdict(diagnosis: Diagnosis, failOn: readonly FindingKind[]): string {
+  const { told, kinds } = diagnosisFailures(diagnosis, failOn)
+  const lines = [
+    ...told.map(({ name }) => `failed: the told ${name} differs from the one that the numbers show`),
+    ...kinds.map(kind => `failed: ${kind} was found (--fail-on)`)
+  ]
+  return lines.map(line => `${line}\n`).join('')
+}

@@ -1,0 +1,122 @@
+/** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
+import { diagnosisFailures } from '../compute/diagnostics/failures.js'
+import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
+import type { FindingKind } from '../compute/diagnostics/faults/finding.js'
+import type { TracePool } from '../compute/traces/pool.js'
+import { EXIT, Failures, toFault, type Fault } from '../core/errors.js'
+import { realPlace } from '../core/system/folder.js'
+import { DEFAULT_OUT } from '../render/outputs/output-names.js'
+import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
+import type { Phase } from '../render/terminal/progress.js'
+import { onePlan, outputFolder, readLoggedHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
+import type { SnapshotSettings } from '../runs/snapshot-work.js'
+import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
+import type { DiagnoseOptions } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+import { reporting, type Reporter } from './reporter.js'
+import { settingsOf } from './trace-settings.js'
+
+export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
+  return reporting(options, io, async reporter => {
+    const { paths, out, against: other, study } = options
+    if (study !== null) refuseOutputsAtStudy(study, out)
+    refuseOutputsAtInputs([...paths, ...(other === null ? [] : [other])], out)
+    const history = options.history === null ? null : readLoggedHistory(options.history)
+    const against = other === null ? null : await onePlan(other)
+    const faults: Fault[] = []
+    const plans = await findSnapshots(paths, fault => faults.push(fault), realPlace(DEFAULT_OUT))
+    reporter.tellFaults(faults)
+    const { settings, notes } = await settingsOf({ ...options, against: null })
+    for (const note of notes) reporter.progress.line(`note: ${note}`)
+    const told = { ...options, sampling: options.sampling ?? designOf(settings), history }
+    const done: { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[] = []
+    for (const plan of plans) {
+      const folder = outputFolder(out, plan)
+      const shown = await phases(reporter, against === null ? [plan] : [plan, against])
+      try {
+        const { formats } = options
+        const outcome = await runDiagnose({
+          plan,
+          against,
+          settings,
+          told,
+          pool,
+          out: folder,
+          formats,
+          signal: io.signal,
+          onProgress: shown.begin
+        })
+        shown.finish()
+        done.push({ plan, outcome })
+        await reporter.tell(async table => {
+          const { diagnosisSummary } = await import('./diagnose-summary.js')
+          return diagnosisSummary(outcome, { out: folder, failOn: options.failOn }, table)
+        })
+      } catch (error) {
+        const found = error instanceof Failures ? error.faults : [toFault(error, 'trace', { file: plan.html ?? plan.folder })]
+        if (found.some(f => f.exitCode === EXIT.interrupted)) throw error
+        reporter.progress.close()
+        reporter.tellFaults(found)
+        faults.push(...found)
+      }
+    }
+    return { exitCode: exitCodeOf(done, faults, options.failOn), report: reportOf(done, faults, out) }
+  })
+}
+
+/** A study that expects so many of each outcome a step chose its traces by their outcome. */
+function designOf({ enforced, expectations }: SnapshotSettings): SamplingDesign {
+  return enforced && expectations.outcomes_per_step !== null ? 'stratified by outcome' : 'not stated'
+}
+
+async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {
+  const amounts = new Map(await Promise.all(plans.map(async plan => [plan, await amountOf(plan)] as const)))
+  let phase: Phase | null = null
+  return {
+    begin: (plan: SnapshotPlan): ((done: number) => void) => {
+      phase?.finish()
+      phase = reporter.progress.phase({ label: plan.name, total: null, unit: 'bytes', ...amounts.get(plan) })
+      return amount => phase?.update(amount)
+    },
+    finish: () => phase?.finish()
+  }
+}
+
+type DiagnosedPlans = readonly { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[]
+
+function exitCodeOf(done: DiagnosedPlans, faults: readonly Fault[], failOn: readonly FindingKind[]): number {
+  const failed = done.some(({ outcome }) => {
+    const { told, kinds } = diagnosisFailures(outcome.diagnosis, failOn)
+    return told.length > 0 || kinds.length > 0
+  })
+  return Math.max(failed ? EXIT.checkFailed : EXIT.ok, ...faults.map(f => f.exitCode))
+}
+
+function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): object {
+  return {
+    synthetic: done.some(({ outcome }) => outcome.diagnosis.synthetic),
+    out,
+    snapshots: done.map(({ plan, outcome: { diagnosis, outputs } }) => {
+      const { source, audit, findings, quality, against } = diagnosis
+      return {
+        name: plan.name,
+        source,
+        audit,
+        findings,
+        quality,
+        against:
+          against === null
+            ? null
+            : {
+                source: against.source,
+                audit: against.audit,
+                findings: against.findings,
+                quality: against.quality,
+                comparison: against.comparison
+              },
+        outputs: outputs.map(({ path }) => path)
+      }
+    }),
+    faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))
+  }
+}

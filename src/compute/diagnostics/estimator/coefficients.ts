@@ -1,0 +1,71 @@
+/** Discount, lambda and KL coefficient out of a relation, each only where the data determine it to a thousandth. */
+import type { EstimatorRecord } from './record.js'
+import { errorOf, type Relation, tolerance } from './relation.js'
+
+/** A number is stated where four standard errors are below this. */
+const STATED_WITHIN = 1e-3
+
+/** How much larger the residual has to be with values off by one, beside a coarse type. */
+const RIVAL_LARGER = 1.1
+
+export interface Coefficients {
+  readonly gamma: number | null
+  readonly lambda: number | null
+  readonly beta: number | null
+  /** true: V[t+1] adds to the returns what rounding does not hide, so its alignment is seen */
+  readonly valuesMatter: boolean
+}
+
+export function isStated(error: number): boolean {
+  return 4 * error <= STATED_WITHIN
+}
+
+/** -kl's coefficient in the rewards themselves, where both are stored and one is the multiple of the other. */
+function betaInRewards(records: readonly EstimatorRecord[]): number | null {
+  let [rk, kk, rr] = [0, 0, 0]
+  for (const { rewardOnKl } of records) {
+    if (rewardOnKl === null) continue
+    rk += rewardOnKl[0]
+    kk += rewardOnKl[1]
+    rr += rewardOnKl[2]
+  }
+  if (kk === 0) return null
+  const beta = rk / kk
+  return Math.abs(rr - beta * rk) <= 1e-6 * rr ? beta : null
+}
+
+function betaOf(relation: Relation, records: readonly EstimatorRecord[]): number | null {
+  const rewards = records.some(r => r.has.rewards)
+  const error = errorOf(relation, [0, 0, 1])
+  const own = records.some(r => r.has.kl) && isStated(error) ? (Math.abs(relation.beta) <= 4 * error ? 0 : relation.beta) : null
+  if (rewards) {
+    const inside = betaInRewards(records)
+    return inside === null || own === null ? null : inside + own
+  }
+  if (records.some(r => r.has.kl)) return own
+  // returns follow the relation without any reward inside turns
+  return relation.share === 1 ? 0 : null
+}
+
+export function coefficientsOf(relation: Relation, records: readonly EstimatorRecord[]): Coefficients {
+  const { a, b } = relation
+  const gamma = relation.foreign ? a : a + b
+  const lambda = gamma === 0 ? 0 : b / gamma
+  const gammaError = errorOf(relation, relation.foreign ? [1, 0, 0] : [1, 1, 0])
+  const lambdaError =
+    gamma === 0
+      ? Number.POSITIVE_INFINITY
+      : errorOf(relation, relation.foreign ? [-b / gamma ** 2, 1 / gamma, 0] : [-b / gamma ** 2, a / gamma ** 2, 0])
+  const valueError = errorOf(relation, [1, 0, 0])
+  // what the value adds, given the next return, over the scale of the returns
+  const added = valueError > 0 && Number.isFinite(valueError) ? (Math.abs(a) * relation.noise) / (valueError * Math.sqrt(relation.rows)) : 0
+  const hidden = Math.max(...relation.samples.map(s => tolerance(relation.rounding(s.record))))
+  return {
+    gamma: isStated(gammaError) ? gamma : null,
+    // without a discount there is no share of it
+    lambda: isStated(gammaError) && isStated(lambdaError) ? lambda : null,
+    beta: betaOf(relation, records),
+    valuesMatter:
+      Math.abs(a) > 5 * valueError && (relation.rival === null ? added > 2 * hidden : relation.rival > RIVAL_LARGER * relation.noise)
+  }
+}

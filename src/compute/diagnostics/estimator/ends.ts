@@ -1,0 +1,188 @@
+/**
+ * Where samples differ by rule: the transitions over gaps between turns, and the last tokens, as they are stored. A sample has
+ * few of them, so its record carries their numbers, and the coefficients may be known later.
+ */
+import type { SampleNumbers } from '../../../schema/samples.js'
+import type { AuditView } from './view.js'
+
+/** Gaps of one sample that its record carries. */
+export const GAPS_KEPT = 16
+
+/** Numbers at one token; null where the dump has none (masked tokens of a trace, tokens behind the end). */
+export interface TokenNumbers {
+  readonly token: number
+  readonly value: number
+  readonly ret: number
+  readonly reward: number | null
+  readonly kl: number | null
+  readonly advantage: number | null
+}
+
+/** A masked token and the one behind it, null at the end of the response. */
+export interface MaskedPair {
+  readonly here: TokenNumbers
+  readonly next: TokenNumbers | null
+  /** the one behind is trainable */
+  readonly closes: boolean
+}
+
+/** Masked tokens of one gap whose stored returns are all 0, so that those which a rule gave have to be made again. */
+export interface MaskedChain {
+  readonly values: readonly number[]
+  readonly rewards: readonly number[] | null
+  readonly kl: readonly number[] | null
+}
+
+/** Masked tokens of a chain that a record carries, and chains of a sample. */
+const CHAIN_KEPT = 256
+const CHAINS_KEPT = 4
+
+/** A trainable token and what follows it. */
+export interface Transition {
+  readonly here: TokenNumbers
+  /** the token of the response in front of it */
+  readonly previous: TokenNumbers | null
+  /** masked tokens up to the next trainable one, or up to the end */
+  readonly masked: number
+  /** the next two tokens of the response, masked or not */
+  readonly next: TokenNumbers | null
+  readonly second: TokenNumbers | null
+  /** of the masked tokens behind it the first and the last two */
+  readonly pairs: readonly MaskedPair[]
+  readonly chain: MaskedChain | null
+  /** the next trainable token, and values beside it; null behind the last one */
+  readonly trainable: TokenNumbers | null
+  readonly valueBefore: number | null
+  readonly valueBehind: number | null
+}
+
+export interface Ends {
+  /** the first gaps between turns */
+  readonly gaps: readonly Transition[]
+  readonly gapCount: number
+  /** the last trainable token but one, and the last */
+  readonly beforeLast: Transition | null
+  readonly last: Transition | null
+  /** the last token of the response, where it is masked */
+  readonly end: TokenNumbers | null
+  /** masked tokens, and those among them with a return, a value, a KL or reward that is not 0 */
+  readonly masked: number
+  readonly maskedReturns: number
+  readonly maskedValues: number
+  readonly trailingRewards: number
+  readonly firstValue: number | null
+  readonly firstReturn: number | null
+}
+
+function finiteAt(array: SampleNumbers | null, i: number): number | null {
+  return array !== null && Number.isFinite(array[i]) ? array[i] : null
+}
+
+function numbersAt(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, token: number): TokenNumbers | null {
+  // a masked token may hold anything
+  if (i < 0 || i >= view.length || !Number.isFinite(values[i] + returns[i])) return null
+  return {
+    token,
+    value: values[i],
+    ret: returns[i],
+    reward: finiteAt(view.rewards, i),
+    kl: finiteAt(view.kl, i),
+    advantage: finiteAt(view.advantages, i)
+  }
+}
+
+function maskedPairs(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedPair[] {
+  if (!view.whole) return []
+  const at = [...new Set([i + 1, j - 2, j - 1])].filter(m => m > i && m < j)
+  return at.flatMap(m => {
+    const here = numbersAt(view, values, returns, m, m)
+    if (here === null) return []
+    return [{ here, next: numbersAt(view, values, returns, m + 1, m + 1), closes: m + 1 === j && j < view.length }]
+  })
+}
+
+function chainOf(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedChain | null {
+  if (!view.whole || j - i < 2 || j - i - 1 > CHAIN_KEPT) return null
+  for (let m = i + 1; m < j; m++) if (returns[m] !== 0 || !Number.isFinite(values[m])) return null
+  const cut = (array: SampleNumbers): number[] => Array.from(array.subarray(i + 1, j))
+  const all = [view.rewards, view.kl].every(array => array === null || array.subarray(i + 1, j).every(Number.isFinite))
+  if (!all) return null
+  return { values: cut(values), rewards: view.rewards === null ? null : cut(view.rewards), kl: view.kl === null ? null : cut(view.kl) }
+}
+
+function transitionAt(view: AuditView, values: SampleNumbers, returns: SampleNumbers, k: number, chained: boolean): Transition | null {
+  const n = view.positions.length
+  if (k < 0 || k >= n) return null
+  const i = view.at[k]
+  const t = view.positions[k]
+  const here = numbersAt(view, values, returns, i, t)
+  if (here === null) return null
+  const last = k === n - 1
+  const contiguous = !last && view.positions[k + 1] === t + 1
+  const known = view.whole || contiguous
+  const second = view.whole || (contiguous && view.positions[k + 2] === t + 2)
+  const j = last ? -1 : view.at[k + 1]
+  const beside = (at: number): number | null =>
+    view.whole && j >= 0 && at < view.length && Number.isFinite(values[at]) ? values[at] : null
+  return {
+    here,
+    previous: view.whole || view.positions[k - 1] === t - 1 ? numbersAt(view, values, returns, i - 1, t - 1) : null,
+    masked: last ? (view.whole ? view.length - 1 - i : 0) : view.positions[k + 1] - t - 1,
+    next: known ? numbersAt(view, values, returns, i + 1, t + 1) : null,
+    second: second ? numbersAt(view, values, returns, i + 2, t + 2) : null,
+    pairs: maskedPairs(view, values, returns, i, last ? view.length : j),
+    chain: chained && !last ? chainOf(view, values, returns, i, j) : null,
+    trainable: last ? null : numbersAt(view, values, returns, j, view.positions[k + 1]),
+    valueBefore: beside(j - 1),
+    valueBehind: beside(j + 1)
+  }
+}
+
+function maskedCounts(
+  view: AuditView,
+  values: SampleNumbers,
+  returns: SampleNumbers
+): Pick<Ends, 'masked' | 'maskedReturns' | 'maskedValues' | 'trailingRewards'> {
+  let [masked, maskedReturns, maskedValues, trailingRewards] = [0, 0, 0, 0]
+  if (!view.whole) return { masked, maskedReturns, maskedValues, trailingRewards }
+  let k = 0
+  const n = view.positions.length
+  for (let t = 0; t < view.length; t++) {
+    if (k < n && view.positions[k] === t) {
+      k += 1
+      continue
+    }
+    // in front of the first trainable token nothing depends on a rule
+    if (k === 0) continue
+    masked += 1
+    if (returns[t] !== 0) maskedReturns += 1
+    if (values[t] !== 0) maskedValues += 1
+    if (k === n && ((view.kl !== null && view.kl[t] !== 0) || (view.rewards !== null && view.rewards[t] !== 0))) trailingRewards += 1
+  }
+  return { masked, maskedReturns, maskedValues, trailingRewards }
+}
+
+export function endsOf(view: AuditView): Ends | null {
+  const { values, returns, positions } = view
+  const n = positions.length
+  if (values === null || returns === null || n === 0) return null
+  const gaps: Transition[] = []
+  let gapCount = 0
+  for (let k = 0; k + 1 < n; k++) {
+    if (positions[k + 1] === positions[k] + 1) continue
+    gapCount += 1
+    const gap = gaps.length < GAPS_KEPT ? transitionAt(view, values, returns, k, gaps.length < CHAINS_KEPT) : null
+    if (gap !== null) gaps.push(gap)
+  }
+  const last = transitionAt(view, values, returns, n - 1, false)
+  return {
+    gaps,
+    gapCount,
+    beforeLast: transitionAt(view, values, returns, n - 2, false),
+    last,
+    end: last !== null && last.masked > 0 ? numbersAt(view, values, returns, view.length - 1, view.length - 1) : null,
+    ...maskedCounts(view, values, returns),
+    firstValue: finiteAt(values, view.at[0]),
+    firstReturn: finiteAt(returns, view.at[0])
+  }
+}

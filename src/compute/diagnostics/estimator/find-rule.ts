@@ -1,0 +1,200 @@
+/**
+ * The rule for masked tokens: at each gap between turns the return of the token in front, less its reward, against what each rule
+ * lets follow. Rules that give the same there are told apart by what they store at masked tokens, where they store different things.
+ */
+import type { Transition } from './ends.js'
+import { ROUNDINGS } from './inside.js'
+import { SINGLE } from './precision.js'
+import type { EstimatorRecord } from './record.js'
+import type { Relation } from './relation.js'
+import { RULES } from './rules/index.js'
+import { type Rule, type RuleCoefficients, type RuleName, usedReward } from './rules/rule.js'
+
+export interface RulePlace {
+  readonly sample: number
+  readonly token: number
+}
+
+export interface FoundRule {
+  /** the first that fits; null: none, or no coefficients */
+  readonly rule: Rule | null
+  /** the form of it that fits */
+  readonly form: number
+  readonly alternatives: readonly RuleName[]
+  /** where none fits: the one with the fewest departures, and its first one */
+  readonly nearest: RuleName | null
+  readonly departure: RulePlace | null
+  /** gaps that were looked at */
+  readonly gaps: number
+}
+
+/** Largest residual of one transition that is rounding. */
+export function allowed(rounding: number, scale: number): number {
+  return (rounding <= 2 * SINGLE ? ROUNDINGS * rounding : 2 * rounding) * scale
+}
+
+export function scaleOf(record: EstimatorRecord, t: Transition): number {
+  return Math.max(record.scale, Math.abs(t.next?.value ?? 0) + Math.abs(t.next?.ret ?? 0) + Math.abs(t.here.ret))
+}
+
+export function coefficientsFor(relation: Relation): RuleCoefficients {
+  const shift = relation.name === 'values one later' ? 1 : relation.name === 'values one earlier' ? -1 : 0
+  const rewardShift = relation.name === 'rewards one later' ? -1 : relation.name === 'rewards one earlier' ? 1 : 0
+  return { a: relation.a, b: relation.b, beta: relation.beta, shift, rewardShift }
+}
+
+interface RuleRow {
+  readonly record: EstimatorRecord
+  readonly transition: Transition
+  readonly y: number
+  readonly allowed: number
+  /** what may stand beside the continuation: the final reward, at the last trainable token */
+  readonly more: readonly number[]
+}
+
+interface Judged {
+  readonly rule: Rule
+  readonly form: number
+  /** gaps that depart, of those with numbers */
+  readonly misses: readonly RuleRow[]
+  readonly tested: number
+}
+
+/** A share of gaps may carry what no rule knows, such as a reward of one turn. */
+const FEW = 0.02
+
+function judge(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): Judged {
+  const answers = rows.map(row => rule.continuation(row.transition, c))
+  const forms = Math.max(1, ...answers.map(a => a?.length ?? 0))
+  const judged = Array.from({ length: forms }, (_, form): Judged => {
+    const known = rows.flatMap((row, i) => (answers[i] === null ? [] : [{ row, value: answers[i][form] ?? Number.NaN }]))
+    const misses = known.filter(({ row, value }) => !row.more.some(more => Math.abs(row.y - value - more) <= row.allowed))
+    return { rule, form, misses: misses.map(m => m.row), tested: known.length }
+  })
+  return judged.reduce((best, one) => (one.misses.length < best.misses.length ? one : best))
+}
+
+/** Share of masked tokens at which something else is stored than the rule stores; null: nothing is known of it. */
+function storedOtherwise(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): number | null {
+  let [known, other] = [0, 0]
+  // stored values are not those that masked tokens used
+  if (c.shift !== 0) return null
+  for (const { transition, allowed: limit } of rows) {
+    for (const pair of transition.pairs) {
+      known += 1
+      if (!rule.stored(pair, transition, c).some(x => Math.abs(x - pair.here.ret) <= 2 * limit)) other += 1
+    }
+  }
+  return known === 0 ? null : other / known
+}
+
+function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): RuleRow[] {
+  return records.flatMap(record =>
+    (record.ends?.gaps ?? []).map(transition => ({
+      record,
+      transition,
+      y: transition.here.ret - usedReward(transition, c),
+      allowed: allowed(relation.rounding(record), scaleOf(record, transition)),
+      more: [0]
+    }))
+  )
+}
+
+/** Without a gap, observations behind the last turn say something: the last return is what follows, with the score or without. */
+function endRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): RuleRow[] {
+  return records.flatMap(record => {
+    const last = record.ends?.last
+    if (last === null || last === undefined || last.masked === 0 || (record.score === null && !record.has.rewards)) return []
+    return [
+      {
+        record,
+        transition: last,
+        y: last.here.ret - usedReward(last, c),
+        allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)),
+        more: record.has.rewards ? [0] : [0, record.score ?? 0]
+      }
+    ]
+  })
+}
+
+/** With gamma lambda = 1 and no part of the value every rule but the last goes on with the next return, known masked tokens or not. */
+function passesReturns(c: RuleCoefficients): boolean {
+  return Math.abs(c.b - 1) < 1e-5 && Math.abs(c.a) < 1e-5
+}
+
+function departsSeldom(j: Judged): boolean {
+  return j.misses.length <= FEW * j.tested
+}
+
+/** Rules under which returns go over the gaps; all of them where there is none. */
+function fitting(judged: readonly Judged[], rows: readonly RuleRow[], c: RuleCoefficients): Judged[] {
+  if (rows.length === 0) return [...judged]
+  const carried = judged.some(j => j.rule.name === 'carry' && j.tested > 0 && departsSeldom(j))
+  const fits = fewest(
+    judged
+      .filter(j => (j.tested > 0 ? departsSeldom(j) : passesReturns(c) && carried && j.rule.name !== 'reset'))
+      .map(j => ({ j, other: j.misses.length }))
+  )
+  // behind the last turn a reward that is not the score departs from every rule
+  return fits.length === 0 && rows.every(row => row.transition.trainable === null) ? [...judged] : fits
+}
+
+/** Those without a departure, where some have none. */
+function fewest(rules: readonly { readonly j: Judged; readonly other: number }[]): Judged[] {
+  const none = rules.filter(r => r.other === 0)
+  return (none.length > 0 ? none : rules).map(r => r.j)
+}
+
+/** Of rules that fit, those that what is stored at masked tokens leaves. */
+function toldApart(
+  fits: readonly Judged[],
+  rows: readonly RuleRow[],
+  records: readonly EstimatorRecord[],
+  c: RuleCoefficients
+): readonly Judged[] {
+  const agreeing = fewest(
+    fits.flatMap(j => {
+      const other = storedOtherwise(j.rule, rows, c)
+      return other === null || other > FEW ? [] : [{ j, other }]
+    })
+  )
+  const told = agreeing.length > 0 ? agreeing : fits
+  const masked = records.filter(r => (r.ends?.masked ?? 0) > 0)
+  const zeros = masked.length > 0 && masked.every(r => r.ends?.maskedReturns === 0)
+  const left = told.filter(({ rule }) => {
+    if (rule.name === 'carry') return !zeros
+    // returns at masked tokens that no rule stores are still not those of a rule that stores none
+    return rule.name !== 'trainable-only' || zeros || agreeing.length > 0 || rows.every(r => r.transition.next === null)
+  })
+  return left.length > 0 ? left : told
+}
+
+/** No rule fits: the nearest one and where it is left first; neither where a rule could not be tested. */
+function nearestOf(judged: readonly Judged[], rows: readonly RuleRow[], c: RuleCoefficients): Pick<FoundRule, 'nearest' | 'departure'> {
+  if (judged.some(j => j.tested === 0)) return { nearest: null, departure: null }
+  // masked tokens may agree with a rule where rewards of turns are not stated
+  const likely = judged.filter(j => (storedOtherwise(j.rule, rows, c) ?? 1) <= FEW)
+  const nearest = (likely.length > 0 ? likely : judged).reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
+  const miss = nearest.misses[0]
+  return {
+    nearest: nearest.rule.name,
+    departure: miss === undefined ? null : { sample: miss.record.index, token: miss.transition.here.token }
+  }
+}
+
+export function findRule(records: readonly EstimatorRecord[], relation: Relation): FoundRule {
+  const c = coefficientsFor(relation)
+  const gaps = gapRows(records, relation, c)
+  const rows = gaps.length > 0 ? gaps : endRows(records, relation, c)
+  const judged = RULES.map(rule => judge(rule, rows, c))
+  const [first, ...others] = toldApart(fitting(judged, rows, c), rows, records, c)
+  if (first === undefined) return { rule: null, form: 0, alternatives: [], ...nearestOf(judged, rows, c), gaps: gaps.length }
+  return {
+    rule: first.rule,
+    form: first.form,
+    alternatives: others.map(j => j.rule.name),
+    nearest: null,
+    departure: null,
+    gaps: gaps.length
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The returns inside turns. Between two tokens of one turn, GAE with R = A + V says
+ * `R[t] = gamma (1 - lambda) V[t+1] + gamma lambda R[t+1] + r[t]`, whatever the rule for masked tokens (Schulman et al. 2015,
+ * arXiv 1506.02438). The rows of that relation become a form; where a sample does not follow it, or is too short to tell, the
+ * rows of its known alternatives too: values off by one, rewards off by one, values of a neighbouring sample.
+ */
+import type { SampleNumbers } from '../../../schema/samples.js'
+import { type Form, RelationRows } from './form.js'
+import { SINGLE } from './precision.js'
+import type { AuditView } from './view.js'
+
+/** Residuals up to this many roundings are rounding: an estimate is made of about eight operations. */
+export const ROUNDINGS = 16
+/** A sample with fewer rows says little by itself. */
+const ENOUGH_ROWS = 16
+
+/** Values of the samples before and behind a sample in canonical order; null at the ends of the dump. */
+export interface NeighbourValues {
+  readonly before: SampleNumbers | null
+  readonly behind: SampleNumbers | null
+}
+
+export interface ReturnForms {
+  /** R[t] - r[t] on V[t+1], R[t+1], -kl[t] */
+  readonly plain: Form | null
+  /** the plain relation without the few tokens that do not follow it, where all others do, and the first of those tokens */
+  readonly trimmed: Form | null
+  readonly outlier: number | null
+  /** R[t] on V[t], V[t+1], V[t+2], R[t+1], r[t], r[t-1], r[t+1], -kl[t], -kl[t-1], -kl[t+1] */
+  readonly wide: Form | null
+  /** R[t] - r[t] on V'[t+1], R[t+1], V[t+1], -kl[t], V' of the sample before, and of the one behind */
+  readonly before: Form | null
+  readonly behind: Form | null
+}
+
+/**
+ * Transitions inside turns, as indices k of their first token. The one in front of the last token is left out, and the first of
+ * a longer sample: a reward that is off by one lies there.
+ */
+export function insideTransitions(view: AuditView): number[] {
+  const n = view.positions.length
+  const found: number[] = []
+  for (let k = n >= 16 ? 1 : 0; k < n - (n >= 4 ? 2 : 1); k++) if (view.positions[k + 1] === view.positions[k] + 1) found.push(k)
+  return found
+}
+
+function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+  const rows = new RelationRows(3, inside.length)
+  const { rewards, kl } = view
+  const data = rows.data
+  for (const k of inside) {
+    const i = view.at[k]
+    const o = rows.offset
+    data[o] = returns[i] - (rewards === null ? 0 : rewards[i])
+    data[o + 1] = values[i + 1]
+    data[o + 2] = returns[i + 1]
+    data[o + 3] = kl === null ? 0 : -kl[i]
+    rows.commit(view.positions[k])
+  }
+  return rows
+}
+
+function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+  const rows = new RelationRows(10, inside.length)
+  const { rewards, kl } = view
+  for (const k of inside) {
+    const i = view.at[k]
+    // what stands beside a turn is not known to be shifted alike: whether masked tokens count is not known here
+    if (k > 0 && view.positions[k - 1] !== view.positions[k] - 1) continue
+    if (view.positions[k + 2] !== view.positions[k] + 2) continue
+    const row = [returns[i], values[i], values[i + 1], values[i + 2], returns[i + 1]]
+    const around = (array: SampleNumbers | null, sign: number): void => {
+      for (const step of [0, -1, 1]) row.push(array === null ? 0 : sign * (array[i + step] ?? 0))
+    }
+    around(rewards, 1)
+    around(kl, -1)
+    rows.data.set(row, rows.offset)
+    rows.commit(view.positions[k])
+  }
+  return rows
+}
+
+function foreignForm(
+  view: AuditView,
+  values: SampleNumbers,
+  returns: SampleNumbers,
+  inside: readonly number[],
+  other: SampleNumbers | null
+): Form | null {
+  if (other === null) return null
+  const rows = new RelationRows(4, inside.length)
+  for (const k of inside) {
+    const i = view.at[k]
+    if (i + 1 >= other.length) continue
+    const reward = view.rewards === null ? 0 : view.rewards[i]
+    const kl = view.kl === null ? 0 : -view.kl[i]
+    rows.data.set([returns[i] - reward, other[i + 1], returns[i + 1], values[i + 1], kl], rows.offset)
+    rows.commit(view.positions[k])
+  }
+  return rows.form()
+}
+
+/** Share of the rows that may be left out. */
+const MOST_LEFT_OUT = 0.3
+
+/** Leaves out the rows with the largest residuals until the others are rounding, again and again half of what stands out. */
+function trim(rows: RelationRows, limit: number): Pick<ReturnForms, 'trimmed' | 'outlier'> {
+  const nothing = { trimmed: null, outlier: null }
+  let kept = Uint8Array.from({ length: rows.count }, () => 1)
+  for (let round = 0; round < 20; round++) {
+    const now = kept
+    const form = rows.form(row => now[row] === 1)
+    if (form === null || form.n < ENOUGH_ROWS || form.n < rows.count * (1 - MOST_LEFT_OUT)) return nothing
+    const residuals = Float64Array.from({ length: rows.count }, (_, row) => Math.abs(rows.residual(row, form.own)))
+    if (form.max <= limit) {
+      const first = residuals.findIndex(e => e > limit)
+      return first < 0 ? nothing : { trimmed: form, outlier: rows.token(first) }
+    }
+    kept = Uint8Array.from(residuals, e => Number(e <= Math.max(limit, form.max / 2)))
+  }
+  return nothing
+}
+
+/** `coarse`: returns have fewer digits than singles, so that no row stands out from rounding. */
+export function returnForms(view: AuditView, scale: number, coarse: boolean, neighbours: NeighbourValues): ReturnForms {
+  const { values, returns } = view
+  if (values === null || returns === null) return { plain: null, trimmed: null, outlier: null, wide: null, before: null, behind: null }
+  const inside = insideTransitions(view)
+  const rows = plainRows(view, values, returns, inside)
+  const plain = rows.form()
+  const limit = ROUNDINGS * SINGLE * scale
+  const proven = plain === null || (plain.n >= ENOUGH_ROWS && plain.max <= limit)
+  if (proven) return { plain, trimmed: null, outlier: null, wide: null, before: null, behind: null }
+  return {
+    plain,
+    ...(coarse ? { trimmed: null, outlier: null } : trim(rows, limit)),
+    wide: wideRows(view, values, returns, inside).form(),
+    before: view.whole ? foreignForm(view, values, returns, inside, neighbours.before) : null,
+    behind: view.whole ? foreignForm(view, values, returns, inside, neighbours.behind) : null
+  }
+}

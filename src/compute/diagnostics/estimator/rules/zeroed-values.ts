@@ -1,0 +1,15 @@
+/** Values of masked tokens are set to 0, then every token counts. ROLL #447. */
+import { type Rule, remade, rewardAt } from './rule.js'
+
+export const zeroedValues: Rule = {
+  name: 'zeroed-values',
+  // the return at a masked token is stored with the value 0 that was used, or with the masked value
+  continuation: (t, c) => {
+    if (t.masked === 0 && t.trainable === null) return [0, 0, 0]
+    return t.next === null ? null : [c.b * t.next.ret, c.b * (t.next.ret - t.next.value), remade(t, c, true)]
+  },
+  stored: ({ here, next, closes }, _, c) => {
+    const follows = next === null ? 0 : c.a * (closes ? next.value : 0) + c.b * next.ret
+    return [rewardAt(here, c.beta) + follows, follows]
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * A sample as the audit reads it: a dump's sample, where values and returns of masked tokens are known, or a trace of a
+ * snapshot, where only retained tokens are, and a gap in their positions is a gap between turns.
+ */
+import type { Sample, SampleFields, SampleNumbers } from '../../../schema/samples.js'
+
+export interface AuditView {
+  readonly index: number
+  readonly fields: SampleFields
+  /** true: arrays hold every response token, masked ones too */
+  readonly whole: boolean
+  /** response positions of the tokens with mask 1, increasing */
+  readonly positions: Int32Array
+  /** where token k of `positions` stands in the arrays */
+  readonly at: Int32Array
+  /** length of the arrays */
+  readonly length: number
+  readonly values: SampleNumbers | null
+  readonly returns: SampleNumbers | null
+  readonly advantages: SampleNumbers | null
+  readonly rewards: SampleNumbers | null
+  /** log ratio to the reference, a KL reward is -beta times it */
+  readonly kl: SampleNumbers | null
+}
+
+function klOf(sample: Sample): SampleNumbers | null {
+  const { kl, log_probs: own, ref_log_probs: reference } = sample.arrays
+  if (kl !== undefined) return kl
+  if (own === undefined || reference === undefined) return null
+  return Float64Array.from(own, (p, t) => p - reference[t])
+}
+
+export function viewOfSample(sample: Sample): AuditView {
+  const positions = new Int32Array(sample.mask.reduce((sum, m) => sum + m, 0))
+  let k = 0
+  for (let t = 0; t < sample.mask.length; t++) if (sample.mask[t] === 1) positions[k++] = t
+  return {
+    index: sample.index,
+    fields: sample.fields,
+    whole: true,
+    positions,
+    at: positions,
+    length: sample.mask.length,
+    values: sample.arrays.values ?? null,
+    returns: sample.arrays.returns ?? null,
+    advantages: sample.arrays.advantages ?? null,
+    rewards: sample.arrays.token_rewards ?? null,
+    kl: klOf(sample)
+  }
+}
+
+/** A trace as snapshots hold them: one value and one return for each retained token. */
+export interface TraceNumbers {
+  readonly index: number
+  readonly fields: SampleFields
+  readonly values: SampleNumbers
+  readonly returns: SampleNumbers
+  readonly positions: Int32Array
+}
+
+export function viewOfTrace(trace: TraceNumbers): AuditView {
+  return {
+    index: trace.index,
+    fields: trace.fields,
+    whole: false,
+    positions: trace.positions,
+    at: Int32Array.from(trace.positions.keys()),
+    length: trace.positions.length,
+    values: trace.values,
+    returns: trace.returns,
+    advantages: null,
+    rewards: null,
+    kl: null
+  }
+}

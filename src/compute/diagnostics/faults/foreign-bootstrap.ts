@@ -1,0 +1,49 @@
+/** Values of another trajectory bootstrap: at every token, or the first of the next sample behind the end of one. */
+import { counted } from '../../../core/counts.js'
+import { allowed } from '../estimator/find-rule.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
+
+function inside({ evidence }: Case): Sighting | null {
+  const { relation } = evidence
+  if (relation === null || !relation.foreign || !evidence.follows) return null
+  const which = relation.name === 'values of the sample before' ? 'before' : 'behind'
+  const first = relation.samples[0]
+  const plain = first.record.returns.plain
+  return {
+    message: `Returns bootstrap from another trajectory: they follow V[t+1] of the sample ${which} in ${counted(relation.samples.length, 'sample')}; with the own value a residual of ${shown(plain?.max ?? 0)} is left`,
+    place: { sample: first.record.index, token: plain?.at ?? 0 },
+    evidence: { values_of: `the sample ${which}`, samples: relation.samples.length, residual_with_own: plain?.max ?? 0 }
+  }
+}
+
+function atTheEnd({ evidence }: Case): Sighting | null {
+  const { relation, tails } = evidence
+  if (relation === null) return null
+  const byIndex = new Map(evidence.records.map(r => [r.index, r]))
+  const bare = tails.filter(t => t.trailing === 0 && t.stated !== null && byIndex.has(t.record.index + 1))
+  const hit = bare.flatMap(tail => {
+    const next = byIndex.get(tail.record.index + 1)?.ends ?? null
+    if (next === null || next.firstValue === null || next.firstReturn === null) return []
+    const joined = relation.a * next.firstValue + relation.b * next.firstReturn
+    const limit = allowed(relation.rounding(tail.record), tail.record.scale + Math.abs(next.firstReturn)) * 4
+    const extra = tail.used - (tail.stated ?? 0)
+    return Math.abs(joined) > 4 * limit && Math.abs(extra - joined) <= limit ? [{ tail, joined, limit }] : []
+  })
+  if (hit.length < 2 || hit.length < 0.8 * bare.length) return null
+  // equal ones may be something else that all samples have
+  const joins = hit.map(h => h.joined)
+  if (Math.max(...joins) - Math.min(...joins) <= 4 * Math.max(...hit.map(h => h.limit))) return null
+  const { tail, joined } = hit[0]
+  return {
+    message: `Returns bootstrap from another trajectory: the last return of ${counted(hit.length, 'sample')} holds the discounted start of the next sample, ${shown(joined)} the first time`,
+    place: { sample: tail.record.index, token: tail.last.here.token },
+    evidence: { values_of: 'the next sample, at the end', samples: hit.length, from_next: joined }
+  }
+}
+
+export const foreignBootstrap: FaultKind = {
+  kind: 'foreign-bootstrap',
+  severity: 'fault',
+  report: 'https://github.com/Mikyx-1/Reinforcement-Learning/issues/50',
+  find: seen => inside(seen) ?? atTheEnd(seen)
+}

@@ -1,0 +1,22 @@
+/** The running sum is set to 0 at observations: turns do not see the reward of what follows them. */
+import { counted } from '../../../core/counts.js'
+import { type FaultKind, shown } from './finding.js'
+import { gapsOf } from './masked-bootstrap.js'
+
+export const observationsCutReturn: FaultKind = {
+  kind: 'observations-cut-return',
+  severity: 'fault',
+  report: 'https://github.com/verl-project/verl/pull/7300',
+  find: seen => {
+    const { gaps, first } = gapsOf(seen)
+    if (seen.audit.rule !== 'reset' || gaps === 0) return null
+    const gap = seen.evidence.records.find(r => r.index === first?.sample)?.ends?.gaps[0]
+    const before = gap?.here.ret ?? 0
+    const behind = gap?.trainable?.ret ?? 0
+    return {
+      message: `Observations cut the return: at ${counted(gaps, 'gap')} between turns the return in front does not see what follows, the first time ${shown(before)} in front of a return of ${shown(behind)}`,
+      place: first,
+      evidence: { gaps, return_in_front: before, return_behind: behind }
+    }
+  }
+}

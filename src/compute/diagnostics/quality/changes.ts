@@ -1,0 +1,64 @@
+/**
+ * Changes of the value from one retained token to the next, in one trajectory. A change is at a boundary where the two tokens
+ * stand in different turns, else it is inside a turn. |change| is in units of the return.
+ */
+
+export interface ChangesOfKind {
+  readonly transitions: number
+  /** Σ |V[i+1] - V[i]| */
+  readonly sum: number
+  /** [thresholds] transitions with |change| strictly above each threshold */
+  readonly jumps: Uint32Array
+}
+
+export interface ChangeSums {
+  /** [thresholds] increasing */
+  readonly thresholds: Float64Array
+  readonly boundary: ChangesOfKind
+  readonly internal: ChangesOfKind
+}
+
+/**
+ * Thresholds of the sweep: 1, 2 and 5 at each power of ten, with the study's own among them. Values have the scale of the
+ * rewards, most often 0 to 1; rewards of another scale have the steps up to 10, and their study's own threshold.
+ */
+export function sweepThresholds(own: number): readonly number[] {
+  const sweep = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
+  return sweep.includes(own) ? sweep : [...sweep, own].sort((a, b) => a - b)
+}
+
+/** @param starts indexes of the tokens that begin a turn */
+export function changeSumsOf(values: Float64Array, starts: readonly number[], sweep: readonly number[]): ChangeSums {
+  const thresholds = Float64Array.from(sweep)
+  const cells = thresholds.length + 1
+  // Transitions by the number of thresholds that they exceed; those at boundaries in the second half.
+  const exceeding = new Uint32Array(2 * cells)
+  let [boundarySum, internalSum, turn] = [0, 0, 1]
+  for (let i = 1; i < values.length; i++) {
+    const change = Math.abs(values[i] - values[i - 1])
+    let above = 0
+    while (above < thresholds.length && change > thresholds[above]) above++
+    if (i === starts[turn]) {
+      turn++
+      boundarySum += change
+      exceeding[cells + above]++
+    } else {
+      internalSum += change
+      exceeding[above]++
+    }
+  }
+  const kind = (sum: number, counts: Uint32Array): ChangesOfKind => {
+    const jumps = new Uint32Array(thresholds.length)
+    let transitions = 0
+    for (let above = counts.length - 1; above >= 0; above--) {
+      transitions += counts[above]
+      if (above > 0) jumps[above - 1] = transitions
+    }
+    return { transitions, sum, jumps }
+  }
+  return {
+    thresholds,
+    boundary: kind(boundarySum, exceeding.subarray(cells)),
+    internal: kind(internalSum, exceeding.subarray(0, cells))
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * A fixed histogram of the values of one trajectory: 4,096 cells over [-0.5, 1.5) with open ends. Its cells are the same for
+ * all trajectories, so that histograms can be added; bins of about equal count are made of whole cells afterwards
+ * (`calibration.ts`).
+ */
+
+const CELLS = 4096
+const FROM = -0.5
+/** Width of a cell is 2 / 4096, a power of two: its edges are exact, and 0, 0.5 and 1 are among them. */
+const PER_UNIT = CELLS / 2
+
+/** Cell 0 holds the values below -0.5, cell c those in [edge(c), edge(c + 1)), the last those from 1.5 on. */
+export const ALL_CELLS = CELLS + 2
+
+export interface ValueHistogram {
+  /** cells that hold a value, increasing */
+  readonly cells: Uint16Array
+  /** values in each of these cells */
+  readonly counts: Uint32Array
+  /** Σ V in each of these cells */
+  readonly sums: Float64Array
+  /** values below 0 */
+  readonly below0: number
+  /** values above 1 */
+  readonly above1: number
+}
+
+/** Lower edge of a cell; -Infinity for the first. */
+export function cellEdge(cell: number): number {
+  return cell === 0 ? -Infinity : FROM + (cell - 1) / PER_UNIT
+}
+
+export function histogramOf(values: Float64Array): ValueHistogram {
+  const cellOf = new Uint16Array(values.length)
+  let [below0, above1, lowest, highest] = [0, 0, ALL_CELLS, -1]
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i]
+    const cell = v < FROM ? 0 : v >= 1.5 ? CELLS + 1 : 1 + Math.floor((v - FROM) * PER_UNIT)
+    cellOf[i] = cell
+    if (cell < lowest) lowest = cell
+    if (cell > highest) highest = cell
+    if (v < 0) below0++
+    else if (v > 1) above1++
+  }
+  // Values of one trajectory lie close together: cells outside their range are not even made.
+  const range = Math.max(0, highest + 1 - lowest)
+  const counts = new Uint32Array(range)
+  const sums = new Float64Array(range)
+  let used = 0
+  for (let i = 0; i < values.length; i++) {
+    const cell = cellOf[i] - lowest
+    if (counts[cell]++ === 0) used++
+    sums[cell] += values[i]
+  }
+  const histogram = { cells: new Uint16Array(used), counts: new Uint32Array(used), sums: new Float64Array(used), below0, above1 }
+  for (let cell = 0, k = 0; cell < range; cell++) {
+    if (counts[cell] === 0) continue
+    histogram.cells[k] = lowest + cell
+    histogram.counts[k] = counts[cell]
+    histogram.sums[k++] = sums[cell]
+  }
+  return histogram
+}

@@ -1,0 +1,121 @@
+/**
+ * A plan: which sums each unit of a sample contributes, and how statistics follow from weighted sums. Every statistic but the
+ * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas;
+ * `bootstrap.ts` evaluates it.
+ */
+import type { QualityRecord } from './record.js'
+
+export type ResampleUnit = readonly QualityRecord[]
+
+/** Statistics that follow from sums over units. */
+export interface SumFamily {
+  /** sums of a unit */
+  readonly columns: number
+  /** statistics */
+  readonly slots: number
+  /** Adds the sums of a unit to `row`, from `at` on. `row` is 0 there. */
+  fill(unit: ResampleUnit, row: Float64Array, at: number): void
+  /** Writes the statistics of weighted sums to `out`, from `to` on; NaN for one that is undefined. */
+  read(sums: Float64Array, at: number, out: Float64Array, to: number): void
+  /** trajectories that a statistic is of */
+  trajectories(slot: number): number
+  /** why a statistic is undefined */
+  why(sums: Float64Array, at: number, slot: number): string
+}
+
+/** How often each of several resamples drew each unit: `counts[unit * width + b]` for resample b < width. */
+export interface ResampleWeights {
+  readonly counts: Uint16Array
+  readonly width: number
+}
+
+/** Statistics of ranks: they need the weights themselves. */
+export interface RankFamily {
+  readonly slots: number
+  /** Writes statistic s of resample b to `out[at + s * stride + b]`, for b < resamples. */
+  read(weights: ResampleWeights, resamples: number, out: Float64Array, at: number, stride: number): void
+  trajectories(slot: number): number
+  why(slot: number): string
+}
+
+interface PlanPart<T> {
+  readonly of: T
+  readonly slot: number
+}
+
+interface SumPart extends PlanPart<SumFamily> {
+  readonly column: number
+}
+
+export interface QualityPlan {
+  readonly units: readonly ResampleUnit[]
+  readonly linear: readonly SumPart[]
+  readonly ranked: readonly PlanPart<RankFamily>[]
+  readonly slots: number
+  readonly columns: number
+  /** [units] units by the length of their rows, longest first; canonical order on a tie */
+  readonly order: Int32Array
+  /**
+   * rows in that order, in blocks of eight: column k of row i of a block stands at 8 k + i. A row ends with its last number
+   * that is not 0, and is filled with 0 to its block's longest.
+   */
+  readonly rows: Float64Array
+  /** [blocks + 1] where each block begins */
+  readonly blocks: Int32Array
+}
+
+/** Rows that are added together; the loop of `bootstrap.ts` is written for this number. */
+export const ROWS_A_BLOCK = 8
+
+/** Gathers families, then makes the plan. Families that few units have (late turns) come last, so that rows are short. */
+export class QualityPlanBuilder {
+  readonly #linear: SumPart[] = []
+  readonly #ranked: PlanPart<RankFamily>[] = []
+  #slots = 0
+  #columns = 0
+
+  constructor(readonly units: readonly ResampleUnit[]) {}
+
+  /** @returns its first slot */
+  add(of: SumFamily): number {
+    const slot = this.#take(of.slots)
+    this.#linear.push({ of, slot, column: this.#columns })
+    this.#columns += of.columns
+    return slot
+  }
+
+  /** @returns its first slot */
+  rank(of: RankFamily): number {
+    const slot = this.#take(of.slots)
+    this.#ranked.push({ of, slot })
+    return slot
+  }
+
+  build(): QualityPlan {
+    const { units } = this
+    const filled = units.map(unit => {
+      const row = new Float64Array(this.#columns)
+      for (const { of, column } of this.#linear) of.fill(unit, row, column)
+      let length = row.length
+      while (length > 0 && row[length - 1] === 0) length--
+      return row.slice(0, length)
+    })
+    const order = Int32Array.from(units.keys()).sort((a, b) => filled[b].length - filled[a].length)
+    const blocks = new Int32Array(Math.ceil(units.length / ROWS_A_BLOCK) + 1)
+    for (let block = 0; block + 1 < blocks.length; block++) {
+      blocks[block + 1] = blocks[block] + ROWS_A_BLOCK * filled[order[block * ROWS_A_BLOCK]].length
+    }
+    const rows = new Float64Array(blocks[blocks.length - 1])
+    order.forEach((unit, i) => {
+      const at = blocks[Math.floor(i / ROWS_A_BLOCK)] + (i % ROWS_A_BLOCK)
+      filled[unit].forEach((sum, k) => (rows[at + k * ROWS_A_BLOCK] = sum))
+    })
+    return { units, linear: this.#linear, ranked: this.#ranked, slots: this.#slots, columns: this.#columns, order, rows, blocks }
+  }
+
+  #take(slots: number): number {
+    const first = this.#slots
+    this.#slots += slots
+    return first
+  }
+}

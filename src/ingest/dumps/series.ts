@@ -1,0 +1,243 @@
+/** Dumps of one file or of several: rollouts in the order of their steps, the ranks of each merged. */
+import { Fault, printable } from '../../core/errors.js'
+import type { HashedFile } from '../../schema/study.js'
+import { SAMPLE_ARRAYS, type DumpFacts, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
+import type { Dump, DumpOptions } from './contract.js'
+import { requireSame } from './copies.js'
+import type { FilePlan, OpenPart } from './files.js'
+import type { PlacedRow, Wanted } from './part.js'
+import { Findings, sampleOf } from './response.js'
+import { UNKNOWN_ORDER, type Rollout } from './rollout.js'
+
+/** Where the files of a planned dump come from. */
+export interface SeriesFiles {
+  /** Opens a file again. @param onBytes called with the number of bytes of each read */
+  open(plan: FilePlan, onBytes: (bytes: number) => void): Promise<OpenPart>
+  /** Closes files that are still open since they were planned. */
+  close(): Promise<void>
+}
+
+/** What a critic is measured by. One file without it would take it from all the others. */
+const OF_EVERY_FILE = ['values', 'returns'] as const
+
+export class Series implements Dump {
+  readonly rows: number | null
+  readonly arrays: ReadonlyMap<SampleArray, 'float32' | 'float64'>
+  readonly hasTokenIds: boolean
+  readonly inputs: HashedFile[] = []
+  readonly #rollouts: readonly Rollout[]
+  readonly #from: SeriesFiles
+  readonly #options: DumpOptions
+  readonly #findings = new Findings()
+  readonly #open = new Set<OpenPart>()
+  /** bytes of the files that are read */
+  #bytes = 0
+
+  constructor(rollouts: readonly Rollout[], from: SeriesFiles, options: DumpOptions) {
+    this.#rollouts = rollouts
+    this.#from = from
+    this.#options = options
+    const files = this.#files()
+    for (const key of OF_EVERY_FILE) requireInAll(files, key)
+    requireSameMask(files)
+    this.rows = rollouts.reduce<number | null>((sum, rollout) => add(sum, rowsOf(rollout)), 0)
+    this.arrays = commonArrays(files)
+    this.hasTokenIds = files.every(file => file.hasTokenIds)
+  }
+
+  get facts(): DumpFacts {
+    const files = this.#files()
+    const joined = (words: readonly string[]): string => [...new Set(words)].join(', ')
+    const notes = [...files.flatMap(file => file.notes), ...this.#seriesNotes(files), ...this.#findings.notes()]
+    const { passedOver = 0 } = this.#options
+    if (passedOver > 0) {
+      notes.push(passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`)
+    }
+    const masks = files.flatMap(({ mask }) => mask ?? [])
+    return {
+      kind: joined(files.map(({ kind }) => kind)),
+      mask: masks.length === 0 ? null : joined(masks),
+      end: joined(files.map(({ end }) => end)),
+      notes: [...new Set(notes)]
+    }
+  }
+
+  #seriesNotes(files: readonly FilePlan[]): string[] {
+    const notes: string[] = []
+    const repeats = this.#rollouts.flatMap(rollout => rollout.repeats).length
+    if (repeats > 0) {
+      const what = repeats === 1 ? '1 file holds' : `${repeats} files hold`
+      notes.push(`${what} the same samples as the file of another rank: each sample is taken once`)
+    }
+    if (this.#rollouts.some(({ scoresByIndex }) => scoresByIndex === false)) notes.push(UNKNOWN_ORDER)
+    for (const key of SAMPLE_ARRAYS) {
+      const missing = files.filter(({ arrays }) => !arrays.has(key))
+      if (missing.length > 0 && missing.length < files.length) notes.push(`no ${key} in ${missing[0].name}, so there are none`)
+    }
+    return notes
+  }
+
+  /** Files that rows are read from. */
+  #files(): FilePlan[] {
+    return this.#rollouts.flatMap(({ files, repeats }) => files.filter(file => !repeats.includes(file)))
+  }
+
+  async *samples(arrays: readonly SampleArray[], tokenIds = false): AsyncGenerator<Sample | LeftOut, void, void> {
+    const wanted: Wanted = { arrays: new Set(arrays.filter(key => this.arrays.has(key))), tokenIds: tokenIds && this.hasTokenIds }
+    let index = 0
+    for (const rollout of this.#rollouts) {
+      const parts: OpenPart[] = []
+      try {
+        for (const file of rollout.files) parts.push(await this.#openCounted(file))
+        // Beside the rows: a thread of the system reads, and this one has time while others measure.
+        const hashes = hashesOf(parts, this.#options.signal)
+        const asked = { ...wanted, scoresByIndex: rollout.scoresByIndex === true }
+        for await (const item of rowsInOrder(rollout, parts, asked)) {
+          this.#options.signal?.throwIfAborted()
+          yield this.#sample(item, index++, wanted, rollout.step)
+        }
+        const hashed = await hashes
+        if ('error' in hashed) throw hashed.error
+        for (const part of parts) await part.assertStill()
+        this.inputs.push(...hashed.files)
+      } finally {
+        for (const part of parts) await this.#closePart(part)
+      }
+      this.#bytes += rollout.files.reduce((sum, { size }) => sum + size, 0)
+      this.#options.onProgress?.(this.#bytes)
+    }
+    if (index === 0) throw emptyDump(this.#rollouts[0].files[0].name)
+  }
+
+  #sample(
+    { row: { place, read }, part: { plan }, copies }: RowOfPart,
+    index: number,
+    wanted: Wanted,
+    step: number | null
+  ): Sample | LeftOut {
+    try {
+      const row = read()
+      const sample = sampleOf(row, { format: plan.format, place, index, rules: plan.rules, wanted, step, findings: this.#findings })
+      for (const copy of copies) requireSame({ place, row }, { place: copy.place, row: copy.read() }, plan.format)
+      return sample
+    } catch (error) {
+      if (!this.#options.skipBad || !(error instanceof Fault)) throw error
+      // The place is told beside the reason.
+      return { index, place: { ...place, ...error.place }, reason: new Fault({ ...error.details, place: {} }).message }
+    }
+  }
+
+  async #openCounted(plan: FilePlan): Promise<OpenPart> {
+    let read = 0
+    const { onProgress } = this.#options
+    const before = this.#bytes + this.#openBytes()
+    const part = await this.#from.open(plan, bytes => {
+      // Some bytes are read twice, as of a table of contents.
+      read = Math.min(plan.size, read + bytes)
+      onProgress?.(before + read)
+    })
+    this.#open.add(part)
+    const { rows, arrays } = part.plan
+    if (rows === plan.rows && [...plan.arrays.keys()].every(key => arrays.has(key))) return part
+    await this.#closePart(part)
+    throw new Fault({
+      format: 'dump',
+      problem: 'changed while it was read',
+      found: `${rows} rows`,
+      expected: `${plan.rows}, as before`,
+      place: { file: plan.name }
+    })
+  }
+
+  #openBytes(): number {
+    return [...this.#open].reduce((sum, { plan }) => sum + plan.size, 0)
+  }
+
+  async #closePart(part: OpenPart): Promise<void> {
+    if (this.#open.delete(part)) await part.close()
+  }
+
+  async close(): Promise<void> {
+    for (const part of [...this.#open]) await this.#closePart(part)
+    await this.#from.close()
+  }
+}
+
+function emptyDump(file: string): Fault {
+  return new Fault({ format: 'dump', problem: 'empty', found: '0 rows', expected: 'at least one', place: { file } })
+}
+
+/** @throws Fault where some files have a mask and some have none: in these every token would count */
+function requireSameMask(files: readonly FilePlan[]): void {
+  const masked = files.find(({ mask }) => mask !== null)
+  const unmasked = files.find(({ mask }) => mask === null)
+  if (masked === undefined || unmasked === undefined) return
+  throw new Fault({
+    format: 'dump',
+    problem: 'missing mask',
+    found: 'no mask',
+    expected: `one as in ${printable(masked.name)}, which has ${printable(masked.mask ?? '')}, or none in any file`,
+    place: { file: unmasked.name }
+  })
+}
+
+/** The hashes of files, one file after another. Never rejects, for it is awaited last. */
+async function hashesOf(
+  parts: readonly OpenPart[],
+  signal: AbortSignal | undefined
+): Promise<{ readonly files: readonly HashedFile[] } | { readonly error: unknown }> {
+  const files: HashedFile[] = []
+  try {
+    for (const part of parts) files.push(await part.hashed(signal))
+    return { files }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function add(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b
+}
+
+function rowsOf({ files, rows }: Rollout): number | null {
+  return rows?.length ?? files.reduce<number | null>((sum, file) => add(sum, file.rows), 0)
+}
+
+/** @throws Fault for a file without an array that others have, with the name in it that comes near */
+function requireInAll(files: readonly FilePlan[], key: SampleArray): void {
+  const having = files.find(({ arrays }) => arrays.has(key))
+  const lacking = files.find(({ arrays }) => !arrays.has(key))
+  if (having === undefined || lacking === undefined) return
+  const near = lacking.notes.find(note => note.startsWith(`no ${key};`))
+  const found = near?.split('?')[0].concat('?') ?? `no ${key}`
+  const place = { file: lacking.name, array: key }
+  throw new Fault({ format: lacking.format, problem: 'missing array', found, expected: `${key}, as ${having.name} has`, place })
+}
+
+/** Arrays that all files have, in the wider of their widths. */
+function commonArrays(files: readonly FilePlan[]): ReadonlyMap<SampleArray, 'float32' | 'float64'> {
+  const keys = SAMPLE_ARRAYS.filter(key => files.every(({ arrays }) => arrays.has(key)))
+  return new Map(keys.map(key => [key, files.some(({ arrays }) => arrays.get(key) === 'float64') ? 'float64' : 'float32']))
+}
+
+interface RowOfPart {
+  readonly row: PlacedRow
+  readonly part: OpenPart
+  /** the same sample in other files */
+  readonly copies: readonly PlacedRow[]
+}
+
+async function* rowsInOrder({ rows }: Rollout, parts: readonly OpenPart[], wanted: Wanted): AsyncGenerator<RowOfPart, void, void> {
+  if (rows === null) {
+    for (const part of parts) for await (const row of part.part.all(wanted)) yield { row, part, copies: [] }
+    return
+  }
+  const readRow = ({ part, plan }: OpenPart, row: number): Promise<PlacedRow> => {
+    if (part.row === null) throw new Error(`rows of ${plan.name} cannot be read in any order`)
+    return part.row(row, wanted)
+  }
+  for (const { file, row, copies } of rows) {
+    const read = await readRow(parts[file], row)
+    yield { row: read, part: parts[file], copies: await Promise.all(copies.map(copy => readRow(parts[copy.file], copy.row))) }
+  }
+}

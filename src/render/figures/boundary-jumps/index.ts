@@ -1,0 +1,146 @@
+/**
+ * `boundary-jumps`: does the critic change its mind between turns? (a) The share of transitions whose |change| of value exceeds x,
+ * between turns and inside them. (b) The mean |change| of each trajectory, between turns against inside.
+ */
+import type { Diagnosis, DiagnosedSet } from '../../../compute/diagnostics/contract.js'
+import { bandPanels, diagonal, type BandPanel } from '../bands/panel.js'
+import { bandSeries, dashed, LOOKS, type BandSeries } from '../bands/series.js'
+import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
+import type { FigureConfig } from '../config.js'
+import { describePanels } from '../critic-quality/describe.js'
+import type { FigureDefinition } from '../definition.js'
+import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
+import { formatFigureCount, formatPlural } from '../format.js'
+import { SHEET_WIDTH } from '../sheet.js'
+import { FONT_FAMILY, SERIES } from '../style.js'
+import { extent, type Range } from '../ticks.js'
+
+const NAME = 'boundary-jumps'
+const TITLE = 'Where the value changes'
+const PLOT_HEIGHT = 190
+/** Most points of the scatter. Of more trajectories every k-th is drawn, and the panel says so. */
+const MAX_POINTS = 2000
+
+const LOG = { kind: 'log' } as const
+
+/** Shares above 0 alone: a logarithmic axis has no place for 0. */
+function sweepSeries({ quality }: DiagnosedSet, suffix: string, isOther: boolean): BandSeries[] {
+  return (['boundary', 'internal'] as const).map(kind =>
+    bandSeries(
+      `${kind === 'boundary' ? 'between turns' : 'inside turns'}${suffix}`,
+      isOther ? dashed(LOOKS[kind]) : LOOKS[kind],
+      quality.sweep.flatMap(row => ((row[kind].value ?? 0) > 0 ? [[row.threshold, row[kind]] as const] : []))
+    )
+  )
+}
+
+interface Scatter {
+  readonly series: readonly BandSeries[]
+  readonly drawn: number
+  readonly range: Range | null
+}
+
+function scatterOf(sets: readonly { readonly set: DiagnosedSet; readonly label: string }[]): Scatter {
+  const series: BandSeries[] = []
+  for (const [at, { set, label }] of sets.entries()) {
+    const every = Math.ceil(set.jumps.length / MAX_POINTS)
+    const jumps = set.jumps.filter(({ boundary, internal }, i) => i % every === 0 && boundary > 0 && internal > 0)
+    const kinds = sets.length > 1 ? ([null] as const) : (['success', 'failure', 'unknown'] as const)
+    for (const kind of kinds) {
+      const own = kind === null ? jumps : jumps.filter(({ outcome }) => (outcome ?? 'unknown') === kind)
+      if (own.length === 0) continue
+      const words = kind === null ? (at === 0 ? label : `${label}, dashed in (a)`) : kind === 'unknown' ? 'outcome not stated' : kind
+      const style = kind === null ? (at === 0 ? LOOKS.own : LOOKS.against).style : SERIES[kind]
+      series.push({
+        label: words,
+        style,
+        dash: [],
+        points: own.map(({ boundary, internal }) => ({ x: internal, y: boundary, low: null, high: null }))
+      })
+    }
+  }
+  const points = series.flatMap(s => s.points)
+  return {
+    series,
+    drawn: points.length,
+    range: extent(
+      points.map(p => p.x),
+      points.map(p => p.y ?? p.x)
+    )
+  }
+}
+
+/** A range of both axes with a little room at its ends, so that the diagonal goes from corner to corner. */
+function squareEnds(range: Range | null): Range {
+  if (range === null) return { min: 0.01, max: 1 }
+  const room = Math.max(0.08, Math.log10(range.max / range.min) * 0.05)
+  return { min: range.min / 10 ** room, max: range.max * 10 ** room }
+}
+
+function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => BandPanel['box']): readonly BandPanel[] {
+  const { against, source, settings } = diagnosis
+  const sets = [
+    { set: diagnosis as DiagnosedSet, label: source.name },
+    ...(against === null ? [] : [{ set: against as DiagnosedSet, label: against.source.name }])
+  ]
+  const scatter = scatterOf(sets)
+  const total = sets.reduce((sum, { set }) => sum + set.jumps.length, 0)
+  const shown = scatter.drawn < total ? `, ${formatFigureCount(scatter.drawn)} of ${formatFigureCount(total)} drawn` : ' of each trajectory'
+  const ends = squareEnds(scatter.range)
+  const { jumpThreshold } = settings
+  return [
+    {
+      label: '(a)',
+      title: 'Share of transitions with |change| > x',
+      box: box(0, 0),
+      x: { title: `x (reward); vertical line: threshold ${jumpThreshold}`, scale: LOG },
+      y: { title: 'Share of transitions', scale: LOG },
+      series: sets.flatMap(({ set, label }, i) => sweepSeries(set, i === 0 ? '' : `, ${label}`, i > 0)),
+      guides: (x, y) =>
+        jumpThreshold > x.min && jumpThreshold < x.max ? [{ from: [jumpThreshold, y.min], to: [jumpThreshold, y.max] }] : [],
+      empty: 'no change of value'
+    },
+    {
+      label: '(b)',
+      title: `Mean |change|${shown}`,
+      box: box(0, 1),
+      x: { title: 'Mean |change| inside turns (reward)', scale: LOG, ends },
+      y: { title: 'Mean |change| between turns (reward)', scale: LOG, ends },
+      series: scatter.series,
+      guides: diagonal,
+      draw: 'points',
+      empty: 'no trajectory with both kinds of changes'
+    }
+  ]
+}
+
+export function buildBoundaryJumps(diagnosis: Diagnosis): FigureConfig {
+  const { source, synthetic, quality, against, jumps } = diagnosis
+  const sheet = bandSheet([PLOT_HEIGHT])
+  const panels = panelsOf(diagnosis, (row, column) => sheet.box(row, column))
+  const { boundary, internal } = quality.transitions
+  const above = jumps.filter(pair => pair.boundary > pair.internal).length
+  const foot =
+    `${formatPlural(boundary, 'transition')} between turns, ${formatFigureCount(internal)} inside; more between in ` +
+    `${formatFigureCount(above)} of ${formatPlural(jumps.length, 'trajectory', 'trajectories')}. Bands: 95 % intervals.`
+  return {
+    name: NAME,
+    title: TITLE,
+    description:
+      `Two panels on the change of a critic's value from token to token.${describePanels(panels.slice(0, 1))}` +
+      ` (b) ${panels[1].title}, between turns against inside. ${foot}` +
+      (synthetic ? ' The data are a synthetic replica.' : ''),
+    width: SHEET_WIDTH,
+    height: sheet.height,
+    fontFamily: FONT_FAMILY,
+    texts: sheetTexts(TITLE, against === null ? [source.name] : [source.name, against.source.name], foot, sheet, synthetic),
+    legend: bandLegend(panels[0].series.slice(0, 2), panels[1].series),
+    panels: bandPanels(panels)
+  }
+}
+
+export const boundaryJumps: FigureDefinition = {
+  name: NAME,
+  build: ({ diagnosis }) =>
+    diagnosis === undefined ? [] : [{ config: buildBoundaryJumps(diagnosis), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
+}

@@ -1,0 +1,222 @@
+/**
+ * `critic-quality`: explained variance and error by progress, reliability, AUC by progress, and where there are several trainer
+ * steps, values and error over them. Where a sampling design makes pooled statistics meaningless, the two outcomes stand in
+ * their place.
+ */
+import type { Diagnosis, Estimate, Quality } from '../../../compute/diagnostics/contract.js'
+import { across, bandPanels, diagonal, type AxisPlan, type BandPanel } from '../bands/panel.js'
+import { bandSeries, dashed, isDrawn, LOOKS, type BandSeries, type Look } from '../bands/series.js'
+import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
+import type { FigureConfig } from '../config.js'
+import type { FigureDefinition } from '../definition.js'
+import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
+import { FONT_FAMILY } from '../style.js'
+import { SHEET_WIDTH } from '../sheet.js'
+import { describeQuality } from './describe.js'
+
+const NAME = 'critic-quality'
+const TITLE = 'How good the critic is'
+const PLOT_HEIGHT = 96
+
+type DrawnError = 'explained_variance' | 'mse' | 'mean_value' | 'mean_return' | 'bias'
+type ErrorRow = Readonly<Record<DrawnError, Estimate>>
+
+/** One set of trajectories that is drawn: all of a critic, or those of one outcome. */
+interface DrawnStratum {
+  readonly label: string
+  readonly look: Look
+  readonly by_decile: readonly ErrorRow[]
+  readonly by_step: readonly (ErrorRow & { readonly step: number })[]
+}
+
+function strataOf(quality: Quality, name: string, look: Look, isOther: boolean): DrawnStratum[] {
+  if (quality.sampling !== 'stratified by outcome') return [{ label: name, look, by_decile: quality.by_decile, by_step: quality.by_step }]
+  return (['success', 'failure'] as const).flatMap(outcome => {
+    const of = quality.by_outcome[outcome]
+    if (of === null) return []
+    const words = outcome === 'success' ? 'successes' : 'failures'
+    const own = LOOKS[outcome]
+    return [
+      { label: isOther ? `${words}, ${name}` : words, look: isOther ? dashed(own) : own, by_decile: of.by_decile, by_step: of.by_step }
+    ]
+  })
+}
+
+/** Middle of a decile, in percent of the trajectory. */
+function middle(decile: number): number {
+  return 10 * decile + 5
+}
+
+/** Values and returns are in units of the reward. */
+const MSE = 'MSE (reward\u00b2)'
+const PROGRESS: AxisPlan = { title: 'Progress through the trajectory (%)', ends: { min: 0, max: 100 } }
+
+export interface QualityPanels {
+  readonly panels: readonly BandPanel[]
+  readonly legend: readonly BandSeries[]
+}
+
+/** What the panels show, before they are laid out. */
+export function qualityPanels(
+  { quality, against, source }: Diagnosis,
+  box: (row: number, column: 0 | 1) => BandPanel['box']
+): QualityPanels {
+  const other = against?.quality ?? null
+  const [own, against_] = against === null ? ['all trajectories', ''] : [source.name, against.source.name]
+  const strata = [...strataOf(quality, own, LOOKS.own, false), ...(other === null ? [] : strataOf(other, against_, LOOKS.against, true))]
+  const byDecile = (field: DrawnError): BandSeries[] =>
+    strata.map(({ label, look, by_decile: rows }) =>
+      bandSeries(
+        label,
+        look,
+        rows.map((row, d) => [middle(d), row[field]])
+      )
+    )
+  const bySteps = (fields: readonly (readonly [field: DrawnError, suffix: string, dash: boolean])[]): BandSeries[] =>
+    fields.flatMap(([field, suffix, dash]) =>
+      strata.map(({ label, look, by_step: rows }) =>
+        bandSeries(
+          label + suffix,
+          dash ? dashed(look) : look,
+          rows.map(row => [row.step, row[field]])
+        )
+      )
+    )
+  const stratified = quality.sampling === 'stratified by outcome'
+  const first: Look = stratified ? LOOKS.both : LOOKS.own
+  const sets = [
+    { label: own, look: first, of: quality },
+    ...(other === null ? [] : [{ label: against_, look: LOOKS.against as Look, of: other }])
+  ]
+  const reliability = sets.map(({ label, look, of }) =>
+    bandSeries(
+      label,
+      look,
+      of.calibration.bins.map(bin => [bin.mean_value, bin.success_rate])
+    )
+  )
+  const auc = sets.map(({ label, look, of }) =>
+    bandSeries(
+      label,
+      look,
+      of.auc_by_decile.map((estimate, d) => [middle(d), estimate])
+    )
+  )
+  const within = bandSeries(
+    `pairs of one ${quality.within_group ?? 'group'}`,
+    LOOKS.second,
+    quality.auc_within_group.map((estimate, d) => [middle(d), estimate])
+  )
+  const aucSeries = other === null && isDrawn(within) ? [...auc, within] : auc
+  const reason = (pointer: string): string => shortReason(quality.undefined_reasons[pointer])
+  const inOutcome = stratified ? `/by_outcome/${quality.by_outcome.success === null ? 'failure' : 'success'}` : ''
+  const deciles = (field: DrawnError): string => reason(`${inOutcome}/by_decile/0/${field}/value`)
+  const panels: BandPanel[] = [
+    {
+      label: '(a)',
+      title: 'Explained variance by progress',
+      box: box(0, 0),
+      x: PROGRESS,
+      y: { title: 'Explained variance', include: [0] },
+      series: byDecile('explained_variance'),
+      guides: across(0),
+      empty: deciles('explained_variance')
+    },
+    {
+      label: '(b)',
+      title: 'Mean squared error by progress',
+      box: box(0, 1),
+      x: PROGRESS,
+      y: { title: MSE, include: [0] },
+      series: byDecile('mse'),
+      empty: deciles('mse')
+    },
+    {
+      label: '(c)',
+      title: 'Reliability: values against outcomes',
+      box: box(1, 0),
+      x: { title: 'Mean value of a tenth of the tokens', include: [0, 1] },
+      y: { title: 'Share of successes', include: [0, 1] },
+      series: reliability,
+      guides: diagonal,
+      empty: reason('/calibration/value')
+    },
+    {
+      label: '(d)',
+      title: 'Success told from failure, by progress',
+      box: box(1, 1),
+      x: PROGRESS,
+      y: { title: 'AUC (0.5: a coin)', include: [0.5, 1] },
+      series: aucSeries,
+      guides: across(0.5),
+      empty: reason('/auc_by_decile/0/value')
+    }
+  ]
+  if (strata.some(({ by_step: rows }) => rows.length > 1)) {
+    const steps: AxisPlan = { title: 'Trainer step', count: true }
+    panels.push(
+      {
+        label: '(e)',
+        ...(other === null
+          ? {
+              title: 'Mean value (solid) and mean return (dashed)',
+              y: { title: 'Mean (reward)' },
+              series: bySteps([
+                ['mean_value', ', values', false],
+                ['mean_return', ', returns', true]
+              ])
+            }
+          : {
+              title: 'Bias by step',
+              y: { title: 'Value \u2212 return (reward)', include: [0] },
+              series: bySteps([['bias', '', false]]),
+              guides: across(0)
+            }),
+        box: box(2, 0),
+        x: steps,
+        empty: reason('/by_step/0/mean_value/value')
+      },
+      {
+        label: '(f)',
+        title: 'Mean squared error by step',
+        box: box(2, 1),
+        x: steps,
+        y: { title: MSE, include: [0] },
+        series: bySteps([['mse', '', false]]),
+        empty: reason('/by_step/0/mse/value')
+      }
+    )
+  }
+  return { panels, legend: [...byDecile('mse'), ...(stratified ? auc : []), ...(aucSeries.length > auc.length ? [within] : [])] }
+}
+
+function shortReason(reason: string | undefined): string {
+  if (reason === undefined) return 'undefined'
+  return reason.startsWith('refused') ? 'refused: sample stratified by outcome' : reason.length > 48 ? 'undefined' : reason
+}
+
+export function buildCriticQuality(diagnosis: Diagnosis): FigureConfig {
+  const { quality, source, synthetic, against } = diagnosis
+  const rows = qualityPanels(diagnosis, () => ({ x: 0, y: 0, width: 1, height: 1 })).panels.length / 2
+  const sheet = bandSheet(Array.from({ length: rows }, () => PLOT_HEIGHT))
+  const { panels, legend } = qualityPanels(diagnosis, (row, column) => sheet.box(row, column))
+  const unit = quality.resampling.unit === 'trajectory' ? 'trajectories' : 'prompt groups'
+  const foot = `Bands: 95 % intervals by bootstrap over ${quality.resampling.units} ${unit}. Sampling: ${quality.sampling}.`
+  return {
+    name: NAME,
+    title: TITLE,
+    description: describeQuality(diagnosis, panels),
+    width: SHEET_WIDTH,
+    height: sheet.height,
+    fontFamily: FONT_FAMILY,
+    texts: sheetTexts(TITLE, against === null ? [source.name] : [source.name, against.source.name], foot, sheet, synthetic),
+    legend: bandLegend(legend),
+    panels: bandPanels(panels)
+  }
+}
+
+export const criticQuality: FigureDefinition = {
+  name: NAME,
+  build: ({ diagnosis }) =>
+    diagnosis === undefined ? [] : [{ config: buildCriticQuality(diagnosis), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
+}

@@ -1,0 +1,63 @@
+/**
+ * A page is one self-contained HTML document. It contains its pictures and its style sheet, and has no script. Its
+ * content security policy forbids all requests. It allows only `data:` pictures and the one style sheet, by its hash.
+ */
+import { createHash } from 'node:crypto'
+import type { Generator } from '../outputs/output-names.js'
+import { generatedBy, syntheticText } from './fill.js'
+import { escapeHtml, escapeMarkup } from './text.js'
+
+export interface PageDocument {
+  /** checked for unseen characters, as templates are */
+  readonly title: string
+  readonly study: { readonly name: string; readonly synthetic: boolean }
+  readonly generator: Generator
+  readonly style: string
+  /** HTML below the title where something fails; '' where nothing does */
+  readonly failed: string
+  readonly contents: string
+  readonly main: string
+  /** HTML before and behind the line that names the generator */
+  readonly foot: { readonly before: string; readonly after: string }
+}
+
+export function documentHtml({ title, study, generator, style, failed, contents, main, foot }: PageDocument): string {
+  const { synthetic } = study
+  const headTitle = synthetic ? `[synthetic] ${title}` : title
+  const notice = synthetic ? `<p class="notice" role="note">${escapeHtml(syntheticText(study))}</p>\n` : ''
+  const strip = '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n'
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy(style)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="${escapeHtml(`${generator.name} ${generator.version}`)}">
+<meta name="synthetic" content="${String(synthetic)}">
+<title>${escapeMarkup(headTitle)}</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the text</a>
+${synthetic ? strip : ''}<header class="title">
+<h1>${escapeMarkup(title)}${synthetic ? ' <span class="mark">synthetic</span>' : ''}</h1>
+${failed}${notice}</header>
+${contents}
+<main id="main">
+${main}
+</main>
+<footer>
+${notice}${foot.before}<p>${escapeHtml(generatedBy(generator))}</p>
+${foot.after}</footer>
+</body>
+</html>
+`
+}
+
+function policy(style: string): string {
+  const hash = createHash('sha256').update(style, 'utf8').digest('base64')
+  return `default-src 'none'; img-src data:; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
+}

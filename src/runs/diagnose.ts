@@ -1,0 +1,198 @@
+/**
+ * The diagnostics of snapshots and dumps, from bytes to outputs.
+ *
+ *     samples ──► threads: one record a sample ──► in canonical order ──► audit, findings, quality ──► comparison
+ *                                                                              └──► JSON, CSV, figures, page ──► commit
+ *
+ * Phases: 1 read what is told, 2 records of every set, 3 reduce, 4 write, 5 draw, 6 page. No token is read twice.
+ */
+import { basename, join } from 'node:path'
+import { compareQuality } from '../compute/diagnostics/quality/compare.js'
+import { sweepThresholds } from '../compute/diagnostics/quality/changes.js'
+import { diagnosedSet, qualityOf, qualityOptions } from '../compute/diagnostics/reduce.js'
+import type { DiagnosedSet, Diagnosis, DiagnosisSettings, LoggedHistory } from '../compute/diagnostics/contract.js'
+import type { ToldValues } from '../compute/diagnostics/diagnose.js'
+import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
+import type { TracePool } from '../compute/traces/pool.js'
+import { EXIT, Fault } from '../core/errors.js'
+import { readStillSync } from '../core/still-file-sync.js'
+import { EXPLAINED_VARIANCE, readLoggedValues } from '../ingest/histories/logged-value.js'
+import type { FigureFormat } from '../render/figures/config.js'
+import { writeDiagnostics } from '../render/outputs/diagnostics.js'
+import { writeDiagnosticTables } from '../render/outputs/diagnostics-tables.js'
+import type { FileSummary } from '../render/outputs/output-file.js'
+import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
+import type { OutputSet } from '../render/outputs/output-set.js'
+import type { DiagnosticFigure } from '../render/page/diagnostics.js'
+import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
+import { isOfSyntheticStudy } from '../study/label.js'
+import { originOf, RunContext } from './context.js'
+import { snapshotRecords, type SnapshotRecords } from './diagnostic-records.js'
+import type { SnapshotSettings } from './snapshot-work.js'
+import { inTransaction } from './transaction.js'
+
+/** What a user says of the samples. */
+export interface ToldOfRun extends Omit<ToldValues, 'loggedExplainedVariance'> {
+  readonly sampling: SamplingDesign
+  readonly history: LoggedHistory | null
+}
+
+export interface DiagnoseRun {
+  readonly plan: SnapshotPlan
+  /** the set that it is compared with; null: none */
+  readonly against: SnapshotPlan | null
+  readonly settings: SnapshotSettings
+  readonly told: ToldOfRun
+  readonly pool: TracePool
+  readonly out: string
+  readonly formats: readonly FigureFormat[]
+  readonly chunkBytes?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((plan: SnapshotPlan) => (done: number) => void) | undefined
+}
+
+export interface DiagnoseOutcome {
+  readonly diagnosis: Diagnosis
+  readonly outputs: readonly FileSummary[]
+}
+
+/** @throws Failures, or the one Fault that stopped the run; no output is touched then */
+export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
+  const { plan, against } = run
+  return inTransaction(run.out, run, async set => {
+    // 2. Records
+    const own = await recordsOf(run, plan)
+    const other = against === null ? null : await recordsOf(run, against)
+    // 3. Reduce
+    const diagnosis = diagnosisOf(run, own, other)
+    // 4. Write
+    const origin = originOf(diagnosis.synthetic, null)
+    await writeDiagnostics(set, diagnosis, origin)
+    await writeDiagnosticTables(set, diagnosis, origin)
+    // 5. Draw
+    const figures = await drawn(run, set, diagnosis)
+    // 6. Page
+    const { diagnosticsHtml } = await import('../render/page/diagnostics.js')
+    await set.write(DIAGNOSTIC_PATHS.page, diagnosticsHtml({ diagnosis, figures, generator: origin.generator }))
+    return { diagnosis }
+  })
+}
+
+/** The figures that a page can show: those with a picture. */
+async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Promise<readonly DiagnosticFigure[]> {
+  const { plan, formats, pool } = run
+  if (formats.length === 0) return []
+  const { drawFigures, planFigures } = await import('./drawing.js')
+  const planned = await planFigures({ diagnosis })
+  const pngs = await drawFigures(contextOf(run, plan), set, planned, { formats, threads: pool.threads, manifest: null })
+  return planned
+    .flatMap(({ config: { name, title, description }, drawnFrom }) => {
+      const png = pngs.get(name)
+      if (png === undefined) return []
+      return [{ name, title, description, png, files: formats.map(format => `figures/${name}.${format}`), data: drawnFrom }]
+    })
+    .sort((a, b) => FIRST_FIGURES.indexOf(a.name) - FIRST_FIGURES.indexOf(b.name))
+}
+
+/** The order of the figures on the page. */
+const FIRST_FIGURES: readonly string[] = ['critic-quality', 'boundary-jumps']
+
+interface ReadSet {
+  readonly plan: SnapshotPlan
+  readonly read: SnapshotRecords
+  readonly synthetic: boolean
+}
+
+async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan): Promise<ReadSet> {
+  const { settings, pool, onProgress } = run
+  const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = settings.traces
+  const read = await snapshotRecords(
+    contextOf(run, plan),
+    { plan, settings, pool },
+    {
+      successThreshold,
+      thresholds: sweepThresholds(jumpThreshold),
+      onProgress: onProgress?.(plan)
+    }
+  )
+  return { plan, read, synthetic: settings.synthetic || read.synthetic || (await isOfSyntheticStudy(plan.folder)) }
+}
+
+function contextOf({ settings, signal, chunkBytes }: DiagnoseRun, plan: SnapshotPlan): RunContext {
+  return new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal, chunkBytes })
+}
+
+function diagnosisOf(run: DiagnoseRun, own: ReadSet, other: ReadSet | null): Diagnosis {
+  const {
+    told,
+    settings: { traces }
+  } = run
+  const settings: DiagnosisSettings = {
+    successThreshold: traces.success_threshold,
+    jumpThreshold: traces.jump_threshold,
+    sampling: told.sampling,
+    history: told.history
+  }
+  const reduce = ({ plan, read, synthetic }: ReadSet, toldOf: ToldValues, settingsOf: DiagnosisSettings): DiagnosedSet => {
+    const { records, facts, inputs, leftOut } = read
+    if (records.length === 0) throw noSample(plan)
+    const { kind = null, mask = null, end = null, notes = [] } = facts ?? {}
+    const source = {
+      name: plan.source,
+      kind: plan.kind,
+      format: kind,
+      mask,
+      end,
+      notes,
+      files: inputs,
+      samples: records.length,
+      left_out: leftOut.length
+    }
+    return diagnosedSet(records, { source, synthetic, told: toldOf, settings: settingsOf })
+  }
+  const first = reduce(own, told, settings)
+  if (other === null) return { ...first, settings, against: null }
+  // What is told is told of the first set.
+  const second = reduce(other, {}, { ...settings, history: null })
+  const comparison = compareQuality(qualityOf(own.read.records), qualityOf(other.read.records), {
+    ...qualityOptions(settings),
+    samplingOfB: settings.sampling
+  })
+  return { ...first, synthetic: first.synthetic || second.synthetic, settings, against: { ...second, comparison } }
+}
+
+function noSample({ folder }: SnapshotPlan): Fault {
+  return new Fault({
+    format: 'trace',
+    problem: 'no samples',
+    found: 'no row with a retained token',
+    expected: 'one at least',
+    place: { file: folder }
+  })
+}
+
+/** The snapshot or dump of a path. @throws Fault where it leads to none, or to several */
+export async function onePlan(path: string): Promise<SnapshotPlan> {
+  const plans = await findSnapshots([path])
+  if (plans.length === 1) return plans[0]
+  const found = `${plans.length} snapshots`
+  throw new Fault({
+    format: 'usage',
+    problem: 'wrong --against',
+    found,
+    expected: 'one snapshot or dump',
+    place: { file: path },
+    exitCode: EXIT.usage
+  })
+}
+
+/** @throws Fault where the file is no history, or logs no explained variance */
+export function readLoggedHistory(path: string): LoggedHistory {
+  const { bytes, sha256 } = readStillSync(path, 'history')
+  const { key, stepKey, byStep } = readLoggedValues(bytes, path, EXPLAINED_VARIANCE)
+  return { file: { path: basename(path), sha256, bytes: bytes.length }, key, stepKey, byStep }
+}
+
+export function outputFolder(out: string, plan: SnapshotPlan): string {
+  return join(out, plan.name)
+}

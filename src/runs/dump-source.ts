@@ -1,0 +1,215 @@
+/**
+ * The traces of a trainer's dump. A second dump of the same traces may be read beside it, sample by sample in canonical order:
+ * each pair must be equal.
+ */
+import { basename, join, sep } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
+import type { SampleSource } from '../compute/traces/contract.js'
+import type { TraceTask } from '../compute/traces/trace-task.js'
+import { EXIT, Fault } from '../core/errors.js'
+import { isLeftOut, type Dump, type DumpOptions } from '../ingest/dumps/contract.js'
+import { openDump } from '../ingest/dumps/formats.js'
+import { SlicePool } from '../ingest/json/pool.js'
+import { spansOf } from '../ingest/tokenizer/spans.js'
+import { readTokenizer, type TokenDecoder, type TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
+import { sampleKeys } from '../schema/sample-keys.js'
+import type { LeftOut, Sample } from '../schema/samples.js'
+import { findSnapshots } from '../study/inventory.js'
+import type { Done, RunContext } from './context.js'
+import type { SnapshotSettings, SnapshotWork } from './snapshot-work.js'
+import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
+
+/** What a trace is made of, beside the mask. */
+const TRACE_OF_SAMPLE = ['values', 'returns'] as const
+
+const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
+
+/** The dump of a snapshot, with the table of contents of each of its files. @param onProgress called with the bytes read so far */
+export function openPlannedDump(
+  { plan, settings }: SnapshotWork,
+  signal: AbortSignal | undefined,
+  onProgress: Done | undefined
+): Promise<Dump> {
+  keepYoungGenerationSmall()
+  return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), passedOver: plan.passedOver, signal, onProgress })
+}
+
+/**
+ * The arrays of a dump die young, and their memory is freed with the small objects that hold it. A young generation that has grown
+ * keeps 40 to 60 MB of dead arrays, and is no faster here.
+ */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
+
+function readingOf({ dump }: SnapshotSettings): Pick<DumpOptions, 'keys' | 'skipBad'> {
+  return { keys: sampleKeys(dump?.names ?? {}), skipBad: dump?.skipBad ?? false }
+}
+
+export async function openDumpTraces(
+  context: RunContext,
+  work: SnapshotWork,
+  base: TaskBase,
+  options: SourceOptions
+): Promise<TraceSource> {
+  const { settings, tokenizer: given } = work
+  const { against = null, tokenizer: path = null } = settings.dump ?? {}
+  const { signal } = context
+  const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress))
+  try {
+    requireTraces(dump, work.plan.dumpFiles[0])
+    const tokenizer = path === null ? null : (given ?? (await readTokenizer(path)))
+    const texts = tokenizer === null || !dump.hasTokenIds ? null : await tokenizer.load()
+    const second = against === null ? null : await openSecond(against, { ...readingOf(settings), signal })
+    return new DumpTraces(context, dump, second, { file: tokenizer, texts }, base, options)
+  } catch (error) {
+    await dump.close()
+    throw error
+  }
+}
+
+/** @throws Fault where the dump lacks what a trace is made of, with the nearest name that it has */
+function requireTraces({ arrays, facts }: Dump, file: string): void {
+  for (const array of TRACE_OF_SAMPLE) {
+    if (arrays.has(array)) continue
+    const found = [[...arrays.keys()].join(', '), ...facts.notes.filter(note => note.startsWith(`no ${array};`))].join('; ')
+    const expected = `${array} beside ${[...arrays.keys()].includes('values') ? 'values' : 'returns'}, or --key ${array}=NAME`
+    throw new Fault({ format: 'dump', problem: 'missing array', found, expected, place: { file, array } })
+  }
+}
+
+async function openSecond(path: string, options: DumpOptions): Promise<SecondDump> {
+  const plans = await findSnapshots([path])
+  const [plan] = plans
+  if (plans.length === 1 && plan.kind === 'dump') {
+    const { folder } = plan
+    const dump = await inSecond(openDump(folder, plan.dumpFiles, options), folder)
+    requireTraces(dump, path)
+    return { dump, folder }
+  }
+  const found = plans.length === 1 ? 'a page or NPZ files of one trace each' : `${plans.length} snapshots`
+  throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected: 'one dump', place: { file: path }, exitCode: EXIT.usage })
+}
+
+async function inSecond<T>(reading: Promise<T>, folder: string): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    throw error instanceof Fault ? atSecond(error, folder) : error
+  }
+}
+
+/** The second dump may have files of the names that the first has: its faults say which folder they are in. */
+function atSecond(fault: Fault, folder: string): Fault {
+  const { file } = fault.place
+  if (file === undefined || basename(file) !== file) return fault
+  const below = join(folder, file)
+  return new Fault({ ...fault.details, place: { ...fault.place, file: below === file ? `.${sep}${file}` : below } })
+}
+
+/** The sample at the same place of the second dump. */
+function sameSample(sample: Sample, { done, value }: IteratorResult<Sample | LeftOut, void>): Sample {
+  if (done === true || value === undefined) throw unpaired(sample, 'only in the first dump', 'the same traces in both')
+  if (isLeftOut(value)) throw unpaired(sample, `left out of the second dump: ${value.reason}`, 'the same traces in both')
+  if (value.index === sample.index) return value
+  throw unpaired(sample, `trace ${value.index} in its place in the second dump`, `trace ${sample.index}`)
+}
+
+function unpaired({ index, place }: Pick<Sample, 'index' | 'place'>, found: string, expected: string): Fault {
+  return new Fault({
+    format: 'trace',
+    problem: 'not in both',
+    found,
+    expected,
+    place: { ...place, trace: index },
+    exitCode: EXIT.checkFailed
+  })
+}
+
+/** What gives the spans their texts. */
+interface Texts {
+  /** null: none is named */
+  readonly file: TokenizerFile | null
+  /** null: none is named, or the dump has no token ids */
+  readonly texts: TokenDecoder | null
+}
+
+interface SecondDump {
+  readonly dump: Dump
+  readonly folder: string
+}
+
+class DumpTraces implements TraceSource {
+  readonly #context: RunContext
+  readonly #dump: Dump
+  /** holds the same traces; null: nothing is compared */
+  readonly #second: SecondDump | null
+  readonly #texts: Texts
+  readonly #base: TaskBase
+  readonly #options: SourceOptions
+  readonly #buffers = new SlicePool()
+  readonly #leftOut: LeftOut[] = []
+
+  constructor(context: RunContext, dump: Dump, second: SecondDump | null, texts: Texts, base: TaskBase, options: SourceOptions) {
+    this.#context = context
+    this.#dump = dump
+    this.#second = second
+    this.#texts = texts
+    this.#base = base
+    this.#options = options
+  }
+
+  async *tasks(): AsyncGenerator<TraceTask, void, void> {
+    const { texts } = this.#texts
+    const others = this.#second?.dump.samples(TRACE_OF_SAMPLE)
+    try {
+      for await (const item of this.#dump.samples(TRACE_OF_SAMPLE, texts !== null)) {
+        this.#context.throwIfInterrupted()
+        const other = others === undefined ? null : await inSecond(others.next(), this.#second?.folder ?? '')
+        if (isLeftOut(item)) {
+          this.#leftOut.push(item)
+          continue
+        }
+        // Here and not in the threads: each of them would load the tokenizer, which takes longer than the ends of a million spans.
+        const spans = texts === null ? null : spansOf(item, texts, this.#base.endMarker)
+        const sample = packSample(item, this.#buffers, spans)
+        const against = other === null ? null : packSample(sameSample(item, other), this.#buffers)
+        yield { kind: 'sample', ...this.#base, room: this.#options.room(), index: item.index, sample, against }
+      }
+      const more = await others?.next()
+      if (more?.done === false) {
+        throw atSecond(unpaired(more.value, 'only in the second dump', 'the same traces in both'), this.#second?.folder ?? '')
+      }
+    } finally {
+      await Promise.all([this.#dump.close(), this.#second?.dump.close()])
+    }
+  }
+
+  release(task: TraceTask): void {
+    if (task.kind !== 'sample') return
+    this.#buffers.give(task.sample.buffer)
+    if (task.against !== null) this.#buffers.give(task.against.buffer)
+  }
+
+  leaveOut(index: number, fault: Fault, sample: SampleSource | null): boolean {
+    // The place is told beside the reason, and the folder as the user spelled it is no part of an output.
+    const reason = new Fault({ ...fault.details, place: {} }).message
+    this.#leftOut.push({ index, place: sample === null ? {} : placeOfSample(sample), reason })
+    return true
+  }
+
+  onTrace(): void {
+    // The dump counts the bytes that were read.
+  }
+
+  end(): SourceEnd {
+    const { inputs } = this.#dump
+    const { file, texts } = this.#texts
+    const notes = file !== null && texts === null ? [...this.#dump.facts.notes, WITHOUT_IDS] : this.#dump.facts.notes
+    const facts = { ...this.#dump.facts, notes }
+    const tokenizer = file === null ? null : { sha256: file.sha256, bytes: file.bytes }
+    const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
+    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.dump.inputs ?? null, tokenizer } }
+  }
+}
