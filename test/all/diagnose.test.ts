@@ -268,12 +268,12 @@ t.test('figures and page', async t => {
   t.notMatch(page, /<script|https?:\/\/(?!github\.com)/)
 })
 
-t.test('the example of docs/diagnose.md is what the command prints', async t => {
+t.test('the example of docs/diagnostics.md is what the command prints', async t => {
   const run = await runCli(['diagnose', 'final-reward-masked.jsonl', '--gamma', '1', '--out', join(work, 'example'), '--no-figures'], {
     cwd: fixture('diagnostics')
   })
   t.equal(run.code, 1)
-  const docs = readFileSync(join(root, 'docs/diagnose.md'), 'utf8')
+  const docs = readFileSync(join(root, 'docs/diagnostics.md'), 'utf8')
   t.equal(/^```\n\$ node [^\n]*\n(.*?)^```$/ms.exec(docs)?.[1], run.stdout.replace(join(work, 'example'), 'out'))
 })
 
