@@ -131,7 +131,7 @@ interface Child {
 }
 
 function runChild(url: string, env: Record<string, string>): Promise<Child> {
-  const script = fileURLToPath(new URL('./support/wandb-child.js', import.meta.url))
+  const script = fileURLToPath(new URL('../support/wandb-child.js', import.meta.url))
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
