@@ -310,11 +310,16 @@ async function testTables(t: Test, browser: Browser, url: string): Promise<void>
       'a link to a row opens its section'
     )
     await sent.emulateMedia({ media: 'print' })
+    // The page is laid out anew after the medium has changed.
+    const allThere = sent.waitForFunction(() =>
+      Array.from(document.querySelectorAll('details tbody tr')).every(
+        row => (row as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && row.getBoundingClientRect().height > 0
+      )
+    )
     t.ok(
-      await sent.evaluate(() =>
-        Array.from(document.querySelectorAll('details tbody tr')).every(
-          row => (row as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && row.getBoundingClientRect().height > 0
-        )
+      await allThere.then(
+        () => true,
+        () => false
       ),
       'on paper every claim is there'
     )
