@@ -1,7 +1,7 @@
 /** What `diagnose` prints: findings first, then the estimator, then quality with intervals. It fits a screen. */
 import type { Diagnosis, PlacedFinding } from '../compute/diagnostics/contract.js'
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
-import type { FindingKind } from '../compute/diagnostics/faults/finding.js'
+import type { FindingKind } from '../schema/diagnostics.js'
 import { printable, printableId } from '../core/errors.js'
 import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
 import {

@@ -1,7 +1,7 @@
 /** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
-import type { FindingKind } from '../compute/diagnostics/faults/finding.js'
+import type { FindingKind } from '../schema/diagnostics.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, toFault, type Fault } from '../core/errors.js'
 import { realPlace } from '../core/system/folder.js'

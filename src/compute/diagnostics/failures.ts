@@ -1,6 +1,6 @@
 /** What makes a diagnosis fail: told values that differ, and findings of the kinds that the user named. */
 import type { Diagnosis, ToldValue } from './contract.js'
-import type { FindingKind } from './faults/finding.js'
+import type { FindingKind } from '../../schema/diagnostics.js'
 
 export interface DiagnosisFailures {
   readonly told: readonly ToldValue[]

@@ -1,11 +1,12 @@
 /** `critic-diagnostics.json`: how the returns and advantages were made, what went wrong, and how good the critic is. */
 import { finite, flag, list, nullable, number, oneOf, type Infer } from '../../core/checker.js'
+import { FINDING_KINDS, FINDING_SEVERITIES, RULE_NAMES, WHITENINGS } from '../diagnostics.js'
 import { COMPARED, COMPARISON, ESTIMATE, QUALITY } from './diagnostics-quality.js'
 import { envelopeFields, output } from './document.js'
 import { fileFields } from './files.js'
 import { anyOf, anyText, closed, map, natural, someText, whole } from './kinds.js'
 
-const RULE = oneOf('every-token', 'carry', 'trainable-only', 'zeroed-values', 'reset')
+const RULE = oneOf(...RULE_NAMES)
 
 const LAMBDA_OF_ADVANTAGES = anyOf(
   finite,
@@ -31,7 +32,7 @@ const AUDIT = closed({
   lambda_returns: { kind: nullable(finite), doc: 'lambda of the returns' },
   lambda_advantages: { kind: nullable(LAMBDA_OF_ADVANTAGES), doc: 'lambda of the advantages: a number, or adaptive to the length' },
   kl_coefficient: { kind: nullable(finite), doc: 'beta of the KL reward -beta kl[t]' },
-  whitening: { kind: nullable(oneOf('none', 'batch', 'rank', 'sample', 'within-sample')), doc: 'over what advantages were whitened' },
+  whitening: { kind: nullable(oneOf(...WHITENINGS)), doc: 'over what advantages were whitened' },
   final_reward: { kind: nullable(oneOf('last token', 'last trainable token')), doc: 'token that carries the final reward' },
   alternatives: { kind: list(RULE), doc: 'other rules that fit as well' },
   max_residual: { kind: nullable(number(0)), doc: 'largest absolute residual of the returns inside turns, in units of the return' },
@@ -49,23 +50,10 @@ const AUDIT = closed({
 
 const FINDING = closed({
   kind: {
-    kind: oneOf(
-      'final-reward-masked',
-      'masked-bootstrap',
-      'masked-zeroed',
-      'observations-cut-return',
-      'values-off-by-one',
-      'rewards-off-by-one',
-      'padding-leak',
-      'whitening-groups',
-      'foreign-bootstrap',
-      'explained-variance-log',
-      'critic-frozen',
-      'truncation'
-    ),
+    kind: oneOf(...FINDING_KINDS),
     doc: 'what was found'
   },
-  severity: { kind: oneOf('fault', 'property'), doc: 'property: how some trainers work, with consequences; no error of this run' },
+  severity: { kind: oneOf(...FINDING_SEVERITIES), doc: 'property: how some trainers work, with consequences; no error of this run' },
   message: { kind: someText, doc: 'the finding in one sentence' },
   place: {
     kind: nullable(

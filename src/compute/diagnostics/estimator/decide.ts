@@ -5,8 +5,9 @@ import { type FoundRule, findRule, type RulePlace } from './find-rule.js'
 import { refineByAdvantages } from './refine-rule.js'
 import type { EstimatorRecord } from './record.js'
 import { findRelation, type Relation } from './relation.js'
-import type { RuleName } from './rules/rule.js'
-import { type AdvantageAudit, auditAdvantages, type LambdaAdvantages, NO_ADVANTAGES, type Whitening } from './whitening.js'
+import type { RuleName } from '../../../schema/diagnostics.js'
+import { type AdvantageAudit, auditAdvantages, type LambdaAdvantages, NO_ADVANTAGES } from './whitening.js'
+import type { Whitening } from '../../../schema/diagnostics.js'
 
 export const IDENTIFIED = [
   'rule',

@@ -8,7 +8,8 @@ import { SINGLE } from './precision.js'
 import type { EstimatorRecord } from './record.js'
 import type { Relation } from './relation.js'
 import { RULES } from './rules/index.js'
-import { type Rule, type RuleCoefficients, type RuleName, usedReward } from './rules/rule.js'
+import { type Rule, type RuleCoefficients, usedReward } from './rules/rule.js'
+import type { RuleName } from '../../../schema/diagnostics.js'
 
 export interface RulePlace {
   readonly sample: number

@@ -8,7 +8,8 @@ import { allowed, coefficientsFor, type FoundRule } from './find-rule.js'
 import type { EstimatorRecord } from './record.js'
 import { type Relation, roundingOf } from './relation.js'
 import { RULES } from './rules/index.js'
-import { type RuleName, usedReward } from './rules/rule.js'
+import { usedReward } from './rules/rule.js'
+import type { RuleName } from '../../../schema/diagnostics.js'
 import type { AdvantageAudit } from './whitening.js'
 
 /** Value and advantage that a rule goes on with; null: not stored, or not of this form. */

@@ -3,13 +3,13 @@
  * nothing was (slope 1, constant 0). Else one for each rank, for each sample, or for parts of samples: the first partition under
  * which every sample's residual is rounding.
  */
+import type { Whitening } from '../../../schema/diagnostics.js'
 import type { Form } from './form.js'
 import { type AdvantageRelation, fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type GroupMember } from './groups.js'
 import { isStated } from './coefficients.js'
 import type { EstimatorRecord } from './record.js'
 import { roundingOf, tolerance } from './relation.js'
 
-export type Whitening = 'none' | 'batch' | 'rank' | 'sample' | 'within-sample'
 export type LambdaAdvantages = number | { readonly adaptive_alpha: number }
 export type ValueShift = 'pre-action' | 'values one later' | 'values one earlier'
 

@@ -1,25 +1,7 @@
 /** What a fault is to the diagnostics: a kind with its severity and public report, and a look at the audit's evidence. */
 import type { EstimatorAudit, Evidence } from '../estimator/decide.js'
 import type { RulePlace } from '../estimator/find-rule.js'
-
-export const FINDING_KINDS = [
-  'final-reward-masked',
-  'masked-bootstrap',
-  'masked-zeroed',
-  'observations-cut-return',
-  'values-off-by-one',
-  'rewards-off-by-one',
-  'padding-leak',
-  'whitening-groups',
-  'foreign-bootstrap',
-  'explained-variance-log',
-  'critic-frozen',
-  'truncation'
-] as const
-export type FindingKind = (typeof FINDING_KINDS)[number]
-
-/** `property`: how some trainers work, with consequences; not an error of this run */
-export type FindingSeverity = 'fault' | 'property'
+import type { FindingKind, FindingSeverity } from '../../../schema/diagnostics.js'
 
 export interface DiagnosticFinding {
   readonly kind: FindingKind

@@ -3,10 +3,8 @@
  * masked token behind. A rule answers with one number for each form of it that trainers have, NaN where a form needs what the
  * sample does not hold; null: it holds none of it.
  */
+import type { RuleName } from '../../../../schema/diagnostics.js'
 import type { MaskedPair, Transition } from '../ends.js'
-
-export const RULE_NAMES = ['every-token', 'carry', 'trainable-only', 'zeroed-values', 'reset'] as const
-export type RuleName = (typeof RULE_NAMES)[number]
 
 /** Coefficients of the relation: R[t] = a V[next] + b R[next] + r[t] - beta kl[t], with a = gamma (1 - lambda), b = gamma lambda. */
 export interface RuleCoefficients {
