@@ -23,7 +23,7 @@ import { writeDiagnosticTables } from '../render/outputs/diagnostics-tables.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import type { DiagnosticFigure } from '../render/page/diagnostics.js'
+import type { PageFigure } from '../render/page/inputs.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import { isOfSyntheticStudy } from '../study/label.js'
 import { originOf, RunContext } from './context.js'
@@ -79,7 +79,7 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
 }
 
 /** The figures that a page can show: those with a picture. */
-async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Promise<readonly DiagnosticFigure[]> {
+async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Promise<readonly PageFigure[]> {
   const { plan, formats, pool } = run
   if (formats.length === 0) return []
   const { drawFigures, planFigures } = await import('./drawing.js')

@@ -6,7 +6,7 @@ import { Fault, printable, type Place } from '../../core/errors.js'
 import { shapeText } from '../npz/encode.js'
 import type { SampleArray } from '../../schema/samples.js'
 import { SAMPLE_KEY_NAMES, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
-import type { DumpPart, FieldOfRow, NamedNumbers, PlacedRow, RawRow, Wanted } from './part.js'
+import { rawRow, type DumpPart, type FieldOfRow, type NamedNumbers, type PlacedRow, type RawRow, type Wanted } from './part.js'
 import { tokenArraysOf, checkFound, endWords, findNames, isList, nearNotes, type FoundNames } from './records.js'
 import { MAX_TOKENS } from './response.js'
 import { RowBlocks, type RowBlock } from './row-blocks.js'
@@ -210,27 +210,7 @@ class PaddedBatch {
       if (column === undefined) return null
       return { name: column.name, value: column.values[column.values.length === 1 ? 0 : row] }
     }
-    const tokens = new Map<SampleArray, NamedNumbers>()
-    for (const key of tokenArraysOf(this.#found)) {
-      const array = list(key)
-      if (array !== null) tokens.set(key, array)
-    }
-    return {
-      arrays: tokens,
-      mask: list('response_mask'),
-      attention: list('attention_mask'),
-      tokenIds: list('token_ids'),
-      positions: list('response_positions'),
-      tokenScores: list('token_scores'),
-      responseLength: field('response_length'),
-      totalLength: this.#hasPrompt() ? field('total_length') : null,
-      step: field('step'),
-      outcome: field('outcome'),
-      score: field('score'),
-      uid: field('uid'),
-      truncated: field('truncated'),
-      rank: null
-    }
+    return rawRow(tokenArraysOf(this.#found), list, field, this.#hasPrompt() ? field('total_length') : null)
   }
 
   /** Whether the arrays are as long as the token ids of prompt and response. */

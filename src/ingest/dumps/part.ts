@@ -2,7 +2,7 @@
 import type { ByteSource } from '../../core/byte-source.js'
 import type { Place } from '../../core/errors.js'
 import type { SampleArray } from '../../schema/samples.js'
-import type { SampleKeys } from '../../schema/sample-keys.js'
+import type { SampleKeyName, SampleKeys } from '../../schema/sample-keys.js'
 import type { TensorNumbers } from '../tensors/tensor.js'
 
 /** An opened file of a dump. */
@@ -111,4 +111,39 @@ export interface DumpFormat {
   recognises(head: Uint8Array, source: ByteSource): Promise<boolean>
   /** @throws Fault for a damaged file, or one without any array of tokens */
   open(file: DumpFile, keys: SampleKeys): Promise<DumpPart>
+}
+
+/**
+ * A row from what gives its arrays and its fields by this program's names.
+ *
+ * @param arrays arrays of tokens that are read
+ * @param totalLength null: the arrays hold no prompt, whose length it would include
+ */
+export function rawRow(
+  arrays: readonly SampleArray[],
+  list: (key: SampleKeyName) => NamedNumbers | null,
+  field: (key: SampleKeyName) => FieldOfRow | null,
+  totalLength: FieldOfRow | null
+): RawRow {
+  const tokens = new Map<SampleArray, NamedNumbers>()
+  for (const key of arrays) {
+    const array = list(key)
+    if (array !== null) tokens.set(key, array)
+  }
+  return {
+    arrays: tokens,
+    mask: list('response_mask'),
+    attention: list('attention_mask'),
+    tokenIds: list('token_ids'),
+    positions: list('response_positions'),
+    tokenScores: list('token_scores'),
+    responseLength: field('response_length'),
+    totalLength,
+    step: field('step'),
+    outcome: field('outcome'),
+    score: field('score'),
+    uid: field('uid'),
+    truncated: field('truncated'),
+    rank: null
+  }
 }

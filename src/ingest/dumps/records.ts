@@ -8,7 +8,7 @@ import { SAMPLE_ARRAYS, type SampleArray } from '../../schema/samples.js'
 import { SAMPLE_KEY_NAMES, SAMPLE_KEYS, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
 import type { TensorNumbers } from '../tensors/tensor.js'
 import { rowFault, type RowContext } from './fields.js'
-import type { FieldOfRow, NamedNumbers, RawRow } from './part.js'
+import { rawRow, type FieldOfRow, type NamedNumbers, type RawRow } from './part.js'
 
 /** Values of one row by name; undefined: the row has none. A value of another kind than these is of no use here. */
 export type RecordValue = TensorNumbers | FieldOfRow['value'] | OtherValue | undefined
@@ -100,28 +100,8 @@ export function rowOfRecord(
     const what = isNumbers(value) ? `a list of ${value.length} numbers` : value.what
     throw rowFault(context, `wrong ${key}`, what, 'one value', { array: name })
   }
-  const arrays = new Map<SampleArray, NamedNumbers>()
-  for (const key of tokenArraysOf(found)) {
-    if (!needed.has(key)) continue
-    const array = list(key)
-    if (array !== null) arrays.set(key, array)
-  }
-  return {
-    arrays,
-    mask: list('response_mask'),
-    attention: list('attention_mask'),
-    tokenIds: list('token_ids'),
-    positions: list('response_positions'),
-    tokenScores: list('token_scores'),
-    responseLength: field('response_length'),
-    totalLength: field('total_length'),
-    step: field('step'),
-    outcome: field('outcome'),
-    score: field('score'),
-    uid: field('uid'),
-    truncated: field('truncated'),
-    rank: null
-  }
+  const arrays = tokenArraysOf(found).filter(key => needed.has(key))
+  return rawRow(arrays, list, field, field('total_length'))
 }
 
 export function isNumbers(value: unknown): value is TensorNumbers {

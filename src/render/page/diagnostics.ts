@@ -9,26 +9,16 @@ import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
 import { countsText, noFindingText, sampleText, shownNumber } from './diagnostics-rows.js'
 import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
+import type { PageFigure } from './inputs.js'
 import { bdi } from './panel.js'
 import { documentHtml } from './shell.js'
 import { styleSheet } from './style.js'
 import { escapeHtml, visible } from './text.js'
 
-export interface DiagnosticFigure {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly png: Uint8Array
-  /** paths of the picture in every format */
-  readonly files: readonly string[]
-  /** outputs that it is drawn from */
-  readonly data: readonly string[]
-}
-
 export interface DiagnosticsPage {
   readonly diagnosis: Diagnosis
   /** drawn as PNG; none without figures */
-  readonly figures: readonly DiagnosticFigure[]
+  readonly figures: readonly PageFigure[]
   readonly generator: Generator
 }
 
@@ -136,7 +126,7 @@ const CAPTIONS: Readonly<Record<string, string>> = {
     'How often the value changes by more than x between turns and inside them, and the mean change of each trajectory, between turns against inside.'
 }
 
-function pictureHtml({ name, title, description, png, files, data }: DiagnosticFigure, i: number): string {
+function pictureHtml({ name, title, description, png, files, data }: PageFigure, i: number): string {
   return figureHtml({
     id: `figure-${i + 1}`,
     label: `Figure ${i + 1}`,

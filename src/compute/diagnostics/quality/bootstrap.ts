@@ -7,6 +7,7 @@
  * parts that the processor's cache holds. Units are added in the order of the plan, eight at a time: the same bits wherever it
  * runs.
  */
+import { formatCount } from '../../../core/counts.js'
 import { ROWS_A_BLOCK, type QualityPlan, type ResampleWeights } from './plan.js'
 import { drawWeights, type ResampleOptions } from './resampling.js'
 
@@ -131,7 +132,8 @@ export function percentileInterval(statistics: Float64Array): PercentileInterval
   let defined = resamples
   while (defined > 0 && Number.isNaN(sorted[defined - 1])) defined--
   const missing = resamples - defined
-  if (defined === 0 || missing > MAX_UNDEFINED * resamples) return { why: `${missing} of ${resamples} resamples leave it undefined` }
+  if (defined === 0 || missing > MAX_UNDEFINED * resamples)
+    return { why: `${formatCount(missing)} of ${formatCount(resamples)} resamples leave it undefined` }
   return { low: percentile(sorted, defined, 0.025), high: percentile(sorted, defined, 0.975) }
 }
 
