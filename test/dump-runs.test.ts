@@ -140,6 +140,14 @@ t.test('--against: a second dump holds the same traces, or the first difference 
     t.equal(run.code, 1, what)
     t.match(run.stderr, message, what)
   }
+  const unmasked: Row = { ...ROWS[1], response_mask: [0, 0, 0] }
+  const fewer = await compared([ROWS[0], unmasked])
+  t.match(fewer.stderr, 'trace not in both: left out of the second dump: no token with mask 1', 'a row without a trace in the second')
+  writeFileSync(path, [ROWS[0], unmasked].map(row => `${JSON.stringify(row)}\n`).join(''))
+  const more = await compared(ROWS)
+  t.equal(more.code, 1)
+  t.match(more.stderr, 'trace not in both: left out of the first dump: no token with mask 1', 'a row without a trace in the first')
+  writeFileSync(path, ROWS.map(row => `${JSON.stringify(row)}\n`).join(''))
   const page = await runCli(['traces', path, '--out', out, '--against', join(path, '../absent')])
   t.not(page.code, 0)
   const { uid: _uid, score: _score, ...bare } = ROWS[0]

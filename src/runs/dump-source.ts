@@ -112,8 +112,7 @@ function atSecond(fault: Fault, folder: string): Fault {
 function sameSample(sample: Sample, { done, value }: IteratorResult<Sample | LeftOut, void>): Sample {
   if (done === true || value === undefined) throw unpaired(sample, 'only in the first dump', 'the same traces in both')
   if (isLeftOut(value)) throw unpaired(sample, `left out of the second dump: ${value.reason}`, 'the same traces in both')
-  if (value.index === sample.index) return value
-  throw unpaired(sample, `trace ${value.index} in its place in the second dump`, `trace ${sample.index}`)
+  return value
 }
 
 function unpaired({ index, place }: Pick<Sample, 'index' | 'place'>, found: string, expected: string): Fault {
@@ -168,6 +167,9 @@ class DumpTraces implements TraceSource {
         this.#context.throwIfInterrupted()
         const other = others === undefined ? null : await inSecond(others.next(), this.#second?.folder ?? '')
         if (isLeftOut(item)) {
+          if (other !== null && other.done !== true && !isLeftOut(other.value)) {
+            throw unpaired(item, `left out of the first dump: ${item.reason}`, 'the same traces in both')
+          }
           this.#leftOut.push(item)
           continue
         }
