@@ -21,7 +21,7 @@ interface Measurement {
   readonly peakKiB: number
 }
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const RUN = join(ROOT, 'dist/run.js')
 const ROUNDS = 5
 
