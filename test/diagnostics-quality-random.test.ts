@@ -5,7 +5,7 @@
 import t from 'tap'
 import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import type { Estimate } from '../src/compute/diagnostics/quality/contract.js'
-import { SAMPLING_DESIGNS } from '../src/compute/diagnostics/quality/sampling.js'
+import { SAMPLING_DESIGNS } from '../src/schema/diagnostics.js'
 import { quality } from '../src/compute/diagnostics/quality/quality.js'
 import { traceQualityRecord, type RetainedTrace } from '../src/compute/diagnostics/quality/record.js'
 import { Random } from './support/random.js'

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Diagnosis, JumpPair } from '../src/compute/diagnostics/contract.js'
 import { compareQuality } from '../src/compute/diagnostics/quality/compare.js'
-import type { SamplingDesign } from '../src/compute/diagnostics/quality/contract.js'
+import type { SamplingDesign } from '../src/schema/diagnostics.js'
 import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import { qualityRecord } from '../src/compute/diagnostics/quality/record.js'
 import { NO_NEIGHBOURS, sampleRecord } from '../src/compute/diagnostics/record.js'

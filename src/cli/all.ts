@@ -6,12 +6,15 @@ import { join } from 'node:path'
 import type { TracePool } from '../compute/traces/pool.js'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
-import { EXIT, printable } from '../core/errors.js'
+import { toldFaults } from '../compute/diagnostics/failures.js'
+import type { Diagnosis } from '../compute/diagnostics/contract.js'
+import { EXIT, printable, type Fault } from '../core/errors.js'
 import { readText } from '../core/still-file.js'
 import { counted, formatCount } from '../core/counts.js'
 import type { Phase, PhaseOptions } from '../render/terminal/progress.js'
-import { AUDIT_PATH } from '../render/outputs/output-names.js'
+import { AUDIT_PATH, DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
+import type { CriticDiagnosticsDocument } from '../schema/outputs/critic-diagnostics.js'
 import { analyseStudy, studyOrigin, unchangedStudy, type StudyOutcome } from '../runs/study.js'
 import type { ManifestReport } from '../study/manifest.js'
 import type { AllOptions } from './args.js'
@@ -53,9 +56,11 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       await watch.write(out, studyOrigin(run), { unchanged: true, threads })
       const all = outputs.length === 1 ? 'the one output' : `all ${formatCount(outputs.length)} outputs`
       const unchanged = `unchanged since the last run: ${all} in ${out} ${outputs.length === 1 ? 'is' : 'are'} as recorded (--no-cache computes again)\n`
-      const audit = await recordedAudit(out, outputs)
-      const exitCode = tellAudit(audit, reporter)
-      const verdict = verdictLine(exitCode, ['unchanged', ...verdictParts(manifest, null, audit)])
+      const audit = await recorded<AuditReport>(out, outputs, AUDIT_PATH)
+      const diagnosed = await recorded<CriticDiagnosticsDocument>(out, outputs, DIAGNOSTIC_PATHS.document)
+      const faults = faultsOf(audit, diagnosed)
+      const exitCode = tellFaults(audit, faults, reporter)
+      const verdict = verdictLine(exitCode, ['unchanged', ...verdictParts(manifest, null, audit, faults)])
       await reporter.tell(table => `${head}${manifestTable(manifest, table)}\n${unchanged}${verdict}${toOpen(out, outputs)}`)
       return { exitCode, report: { ...about, unchanged: true, outputs } }
     }
@@ -82,8 +87,10 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     watch.lap('commit')
     await watch.write(out, studyOrigin(run), { unchanged: false, threads })
     // 5. Summary
-    const { snapshot, histories, evidence, audit, outputs, left } = outcome
-    const exitCode = tellAudit(audit, reporter)
+    const { snapshot, diagnosis, histories, evidence, audit, outputs, left } = outcome
+    const faults = faultsOf(audit, diagnosis)
+    const exitCode = tellFaults(audit, faults, reporter)
+    const { findingsText } = await import('./diagnose-summary.js')
     const { verbose } = reporter
     await reporter.tell(table =>
       [
@@ -93,6 +100,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
           : verbose
             ? [statisticsTables(snapshot.statistics, table), checksTable(snapshot.checks, table)]
             : [`${statisticsTables(snapshot.statistics, table)}${checksSummary(snapshot.checks, table)}`]),
+        ...(diagnosis === null ? [] : [`critic ${findingsText(diagnosis)}`]),
         ...(histories === null ? [] : [historiesTables(histories, verbose, table)]),
         ...(evidence === null || evidence.datasets.length === 0 ? [] : [datasetsTable(evidence.datasets, table)]),
         ...(audit === null ? [] : [auditHead(audit)]),
@@ -101,7 +109,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
           : ['no pages: they are made of the figures as PNG\n']),
         outputsTable(out, outputs, verbose, table),
         ...(left.length === 0 ? [] : [leftNote(left)]),
-        `${verdictLine(exitCode, verdictParts(manifest, snapshot, audit))}${toOpen(out, outputs)}`
+        `${verdictLine(exitCode, verdictParts(manifest, snapshot, audit, faults))}${toOpen(out, outputs)}`
       ].join('\n')
     )
     return { exitCode, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs, left } }
@@ -109,32 +117,42 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
 }
 
 /** What holds, or how many problems the audit has. */
-function verdictParts(manifest: ManifestReport, snapshot: StudyOutcome['snapshot'], audit: AuditReport | null): string[] {
+function verdictParts(
+  manifest: ManifestReport,
+  snapshot: StudyOutcome['snapshot'],
+  audit: AuditReport | null,
+  faults: readonly Fault[]
+): string[] {
   const expected = snapshot?.checks.filter(c => c.expected) ?? []
   const held = expected.filter(c => c.faults.length === 0).length
   const agree = audit?.counts.agrees ?? 0
   return [
-    ...(audit === null ? [] : problems(auditFaults(audit).length)),
+    ...problems(faults.length),
     `${counted(manifest.counts.ok, 'input')} as listed`,
     ...(expected.length === 0 ? [] : [`${counted(held, 'check')} ${held === 1 ? 'holds' : 'hold'}`]),
     ...(audit === null ? [] : [`${counted(agree, 'claim')} ${agree === 1 ? 'agrees' : 'agree'}`])
   ]
 }
 
-/** A published value that does not hold fails the run after everything is written: the outputs say what differs. */
-function tellAudit(audit: AuditReport | null, reporter: Reporter): number {
-  if (audit === null) return EXIT.ok
-  reporter.tellFaults(auditFaults(audit))
-  return auditPasses(audit) ? EXIT.ok : EXIT.checkFailed
+/** Published values that do not hold, and told ones that the traces contradict. */
+function faultsOf(audit: AuditReport | null, diagnosis: Pick<CriticDiagnosticsDocument, 'audit'> | Diagnosis | null): readonly Fault[] {
+  const told = diagnosis === null ? [] : toldFaults(diagnosis.audit.told, DIAGNOSTIC_PATHS.document)
+  return [...(audit === null ? [] : auditFaults(audit)), ...told]
 }
 
-/** The audit of the last run. The file was just compared with the run's record. */
-async function recordedAudit(out: string, outputs: ReadonlyArray<{ readonly path: string }>): Promise<AuditReport | null> {
-  if (!outputs.some(({ path }) => path === AUDIT_PATH)) return null
-  return JSON.parse(await readText(join(out, AUDIT_PATH))) as AuditReport
+/** They fail the run after everything is written: the outputs say what differs. */
+function tellFaults(audit: AuditReport | null, faults: readonly Fault[], reporter: Reporter): number {
+  reporter.tellFaults(faults)
+  return faults.length === 0 && (audit === null || auditPasses(audit)) ? EXIT.ok : EXIT.checkFailed
 }
 
-function sectionReports({ snapshot, histories }: StudyOutcome): object {
+/** A document of the last run; null: it has none. The file was just compared with the run's record. */
+async function recorded<T>(out: string, outputs: ReadonlyArray<{ readonly path: string }>, document: string): Promise<T | null> {
+  if (!outputs.some(({ path }) => path === document)) return null
+  return JSON.parse(await readText(join(out, document))) as T
+}
+
+function sectionReports({ snapshot, diagnosis, histories }: StudyOutcome): object {
   return {
     ...(snapshot === null
       ? {}
@@ -142,6 +160,7 @@ function sectionReports({ snapshot, histories }: StudyOutcome): object {
           statistics: snapshot.statistics,
           checks: snapshot.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated }))
         }),
+    ...(diagnosis === null ? {} : { diagnostics: { audit: diagnosis.audit, findings: diagnosis.findings } }),
     ...(histories === null
       ? {}
       : {

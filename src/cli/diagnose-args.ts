@@ -1,8 +1,6 @@
 /** What the command line tells `diagnose` alone: what the run was configured with, how samples were chosen, what fails. */
 import type { LambdaAdvantages } from '../compute/diagnostics/contract.js'
-import { FINDING_KINDS, type FindingKind } from '../schema/diagnostics.js'
-import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
-import { SAMPLING_DESIGNS } from '../compute/diagnostics/quality/sampling.js'
+import { FINDING_KINDS, SAMPLING_DESIGNS, type FindingKind, type SamplingDesign } from '../schema/diagnostics.js'
 import { nearest, printable } from '../core/errors.js'
 import type { OptionValues } from './options.js'
 import { meant, pathText, usage } from './usage.js'

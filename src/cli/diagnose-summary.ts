@@ -42,7 +42,8 @@ export function diagnosisSummary({ diagnosis, outputs }: DiagnoseOutcome, { out,
   ].join('\n')
 }
 
-function findingsText(diagnosis: Diagnosis): string {
+/** The findings in words, below the word `findings`. */
+export function findingsText(diagnosis: Diagnosis): string {
   const { findings } = diagnosis
   if (findings.length === 0) return `findings: ${noFindingText(diagnosis)}\n`
   return `findings\n${findings.map(findingText).join('')}`

@@ -1,6 +1,5 @@
 /** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
-import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
 import type { FindingKind } from '../schema/diagnostics.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, toFault, type Fault } from '../core/errors.js'
@@ -9,7 +8,7 @@ import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
 import { onePlan, outputFolder, readLoggedHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
-import type { SnapshotSettings } from '../runs/snapshot-work.js'
+import { toldOfStudy } from '../runs/diagnosis.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { DiagnoseOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -28,7 +27,14 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
     reporter.tellFaults(faults)
     const { settings, notes } = await settingsOf({ ...options, against: null })
     for (const note of notes) reporter.progress.line(`note: ${note}`)
-    const told = { ...options, sampling: options.sampling ?? designOf(settings), history }
+    const stated = toldOfStudy(settings.traces)
+    const told = {
+      sampling: options.sampling ?? stated.sampling,
+      gamma: options.gamma ?? stated.gamma,
+      lambdaReturns: options.lambdaReturns ?? stated.lambdaReturns,
+      lambdaAdvantages: options.lambdaAdvantages ?? stated.lambdaAdvantages,
+      history
+    }
     const done: { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[] = []
     for (const plan of plans) {
       const folder = outputFolder(out, plan)
@@ -62,11 +68,6 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
     }
     return { exitCode: exitCodeOf(done, faults, options.failOn), report: reportOf(done, faults, out) }
   })
-}
-
-/** A study that expects so many of each outcome a step chose its traces by their outcome. */
-function designOf({ enforced, expectations }: SnapshotSettings): SamplingDesign {
-  return enforced && expectations.outcomes_per_step !== null ? 'stratified by outcome' : 'not stated'
 }
 
 async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {

@@ -162,6 +162,7 @@ export const criticTraces: ReplicaPart = {
     return {
       snapshot: FOLDER,
       jump_threshold: target.JUMP_THRESHOLD,
+      sampling: 'stratified by outcome',
       expectations: {
         outcomes_per_step: [1, 1],
         returns_equal_outcome: true,

@@ -8,18 +8,15 @@
  */
 import { basename, join } from 'node:path'
 import { compareQuality } from '../compute/diagnostics/quality/compare.js'
-import { sweepThresholds } from '../compute/diagnostics/quality/changes.js'
-import { diagnosedSet, qualityOf, qualityOptions } from '../compute/diagnostics/reduce.js'
+import { qualityOf, qualityOptions } from '../compute/diagnostics/reduce.js'
 import type { DiagnosedSet, Diagnosis, DiagnosisSettings, LoggedHistory } from '../compute/diagnostics/contract.js'
 import type { ToldValues } from '../compute/diagnostics/diagnose.js'
-import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
+import type { SamplingDesign } from '../schema/diagnostics.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Fault } from '../core/errors.js'
 import { readStillSync } from '../core/still-file-sync.js'
 import { EXPLAINED_VARIANCE, readLoggedValues } from '../ingest/histories/logged-value.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import { writeDiagnostics } from '../render/outputs/diagnostics.js'
-import { writeDiagnosticTables } from '../render/outputs/diagnostics-tables.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
@@ -27,6 +24,7 @@ import type { PageFigure } from '../render/page/inputs.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import { isOfSyntheticStudy } from '../study/label.js'
 import { originOf, RunContext } from './context.js'
+import { reduceRecords, wantedRecord, writeDiagnosis } from './diagnosis.js'
 import { snapshotRecords, type SnapshotRecords } from './diagnostic-records.js'
 import type { SnapshotSettings } from './snapshot-work.js'
 import { inTransaction } from './transaction.js'
@@ -67,8 +65,7 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
     const diagnosis = diagnosisOf(run, own, other)
     // 4. Write
     const origin = originOf(diagnosis.synthetic, null)
-    await writeDiagnostics(set, diagnosis, origin)
-    await writeDiagnosticTables(set, diagnosis, origin)
+    await writeDiagnosis(set, diagnosis, origin)
     // 5. Draw
     const figures = await drawn(run, set, diagnosis)
     // 6. Page
@@ -85,17 +82,12 @@ async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Pr
   const { drawFigures, planFigures } = await import('./drawing.js')
   const planned = await planFigures({ diagnosis })
   const pngs = await drawFigures(contextOf(run, plan), set, planned, { formats, threads: pool.threads, manifest: null })
-  return planned
-    .flatMap(({ config: { name, title, description }, drawnFrom }) => {
-      const png = pngs.get(name)
-      if (png === undefined) return []
-      return [{ name, title, description, png, files: formats.map(format => `figures/${name}.${format}`), data: drawnFrom }]
-    })
-    .sort((a, b) => FIRST_FIGURES.indexOf(a.name) - FIRST_FIGURES.indexOf(b.name))
+  return planned.flatMap(({ config: { name, title, description }, drawnFrom }) => {
+    const png = pngs.get(name)
+    if (png === undefined) return []
+    return [{ name, title, description, png, files: formats.map(format => `figures/${name}.${format}`), data: drawnFrom }]
+  })
 }
-
-/** The order of the figures on the page. */
-const FIRST_FIGURES: readonly string[] = ['critic-quality', 'boundary-jumps']
 
 interface ReadSet {
   readonly plan: SnapshotPlan
@@ -105,15 +97,8 @@ interface ReadSet {
 
 async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan): Promise<ReadSet> {
   const { settings, pool, onProgress } = run
-  const { jump_threshold: jumpThreshold } = settings.traces
-  const read = await snapshotRecords(
-    contextOf(run, plan),
-    { plan, settings, pool },
-    {
-      thresholds: sweepThresholds(jumpThreshold),
-      onProgress: onProgress?.(plan)
-    }
-  )
+  const options = { record: wantedRecord(settings.traces), onProgress: onProgress?.(plan) }
+  const read = await snapshotRecords(contextOf(run, plan), { plan, settings, pool }, options)
   return { plan, read, synthetic: settings.synthetic || read.synthetic || (await isOfSyntheticStudy(plan.folder)) }
 }
 
@@ -132,23 +117,8 @@ function diagnosisOf(run: DiagnoseRun, own: ReadSet, other: ReadSet | null): Dia
     sampling: told.sampling,
     history: told.history
   }
-  const reduce = ({ plan, read, synthetic }: ReadSet, toldOf: ToldValues, settingsOf: DiagnosisSettings): DiagnosedSet => {
-    const { records, facts, inputs, leftOut } = read
-    if (records.length === 0) throw noSample(plan)
-    const { kind = null, mask = null, end = null, notes = [] } = facts ?? {}
-    const source = {
-      name: plan.source,
-      kind: plan.kind,
-      format: kind,
-      mask,
-      end,
-      notes,
-      files: inputs,
-      samples: records.length,
-      left_out: leftOut.length
-    }
-    return diagnosedSet(records, { source, synthetic, told: toldOf, settings: settingsOf })
-  }
+  const reduce = ({ plan, read, synthetic }: ReadSet, toldOf: ToldValues, settingsOf: DiagnosisSettings): DiagnosedSet =>
+    reduceRecords(plan, read, { synthetic, told: toldOf, settings: settingsOf })
   const first = reduce(own, told, settings)
   if (other === null) return { ...first, settings, against: null }
   // What is told is told of the first set.
@@ -158,16 +128,6 @@ function diagnosisOf(run: DiagnoseRun, own: ReadSet, other: ReadSet | null): Dia
     samplingOfB: settings.sampling
   })
   return { ...first, synthetic: first.synthetic || second.synthetic, settings, against: { ...second, comparison } }
-}
-
-function noSample({ folder }: SnapshotPlan): Fault {
-  return new Fault({
-    format: 'trace',
-    problem: 'no samples',
-    found: 'no row with a retained token',
-    expected: 'one at least',
-    place: { file: folder }
-  })
 }
 
 /** The snapshot or dump of a path. @throws Fault where it leads to none, or to several */

@@ -1,16 +1,17 @@
 /** The records of one snapshot or dump, and nothing else of it: what `diagnose` needs. */
 import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import type { TraceResult } from '../compute/traces/contract.js'
+import type { TraceWanted } from '../compute/traces/trace-task.js'
 import { Failures } from '../core/errors.js'
 import type { DumpFacts, LeftOut } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
 import type { Done, RunContext } from './context.js'
-import { measureTraces, type AnsweredTrace } from './measure.js'
+import { measureTraces, recordsOf } from './measure.js'
 import { inRun, snapshotInputs } from './snapshot.js'
 import type { SnapshotWork } from './snapshot-work.js'
 
 export interface RecordOptions {
-  readonly thresholds: readonly number[]
+  readonly record: NonNullable<TraceWanted['record']>
   readonly onProgress?: Done | undefined
 }
 
@@ -26,18 +27,14 @@ export interface SnapshotRecords {
 }
 
 /** @throws Failures with every sample that fails a check, or the Fault that stopped the run */
-export async function snapshotRecords(
-  context: RunContext,
-  work: SnapshotWork,
-  { thresholds, onProgress }: RecordOptions
-): Promise<SnapshotRecords> {
+export async function snapshotRecords(context: RunContext, work: SnapshotWork, options: RecordOptions): Promise<SnapshotRecords> {
   const records: SourcedRecord[] = []
   const results: TraceResult[] = []
   const { header, html, dump } = await measureTraces(context, work, {
-    wanted: { columns: false, record: { thresholds } },
-    onProgress,
+    wanted: { columns: false, record: options.record },
+    onProgress: options.onProgress,
     take(trace) {
-      records.push(recordOf(trace))
+      records.push(...recordsOf(trace))
       if (trace.result !== null) results.push(trace.result)
     }
   })
@@ -46,9 +43,4 @@ export async function snapshotRecords(
   if (changed.length > 0) throw new Failures(changed)
   const { facts = null, leftOut = [] } = dump ?? {}
   return { records, inputs, facts, leftOut, synthetic: header.synthetic || results.some(r => r.synthetic) }
-}
-
-export function recordOf({ record, sample: source }: AnsweredTrace): SourcedRecord {
-  if (record === null) throw new Error('a trace without its record')
-  return { record, source }
 }

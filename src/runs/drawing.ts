@@ -10,6 +10,7 @@ import type { FigureInputs, PlannedFigure } from '../render/figures/definition.j
 import { plannedFigures, refuseSameNames } from '../render/figures/index.js'
 import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import { DIAGNOSTIC_FIGURES } from '../schema/outputs.js'
 import type { RunContext } from './context.js'
 
 /** Most files that are drawn on the calling thread. A thread takes about as long to load the canvas library as one file takes to draw. */
@@ -28,13 +29,14 @@ export interface FigureSources extends Omit<FigureInputs, 'curves'> {
   readonly curves?: Iterable<CurveFigureData> | AsyncIterable<CurveFigureData>
 }
 
-/** All figures that the data allow, drawn or not, in the order of their names. */
+/** All figures that the data allow, drawn or not: in the order of their names, behind them those of the diagnostics. */
 export async function planFigures({ curves = [], ...others }: FigureSources): Promise<PlannedFigure[]> {
   const figures: PlannedFigure[] = []
   for await (const data of curves) figures.push(...plannedFigures({ curves: [data] }))
   figures.push(...plannedFigures(others))
   refuseSameNames(figures)
-  return figures.sort((a, b) => (a.config.name < b.config.name ? -1 : 1))
+  const last = ({ config }: PlannedFigure): number => DIAGNOSTIC_FIGURES.indexOf(config.name)
+  return figures.sort((a, b) => last(a) - last(b) || (a.config.name < b.config.name ? -1 : 1))
 }
 
 /** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */

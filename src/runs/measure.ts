@@ -2,6 +2,7 @@
  * The traces of a snapshot, measured in the threads of the pool and handed on in canonical order: with their columns, with
  * their records for the diagnostics, or with both. No token is read twice.
  */
+import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import { inOrder } from '../compute/traces/ordered.js'
 import type { TraceAnswer, TraceTask, TraceWanted } from '../compute/traces/trace-task.js'
 import { EXIT, Failures, Fault } from '../core/errors.js'
@@ -65,6 +66,11 @@ export async function measureTraces(context: RunContext, work: SnapshotWork, mea
     throw atSnapshot(noSampleLeft(leftOut.length, leftOut[0]?.reason ?? null), plan)
   }
   return end
+}
+
+/** The record of a trace; empty where none was wanted. */
+export function recordsOf({ record, sample: source }: AnsweredTrace): SourcedRecord[] {
+  return record === null ? [] : [{ record, source }]
 }
 
 /** Adds the file to a fault of a reader of bytes, which does not know it. */

@@ -5,7 +5,7 @@
 import type { InputHash } from '../compute/audit/contract.js'
 import type { InputsOf } from '../compute/audit/provenance.js'
 import { parseReference, pointerTokens, type Documents, type Pointed } from '../compute/documents.js'
-import { OUTPUT_PATHS } from '../render/outputs/output-names.js'
+import { DIAGNOSTIC_PATHS, OUTPUT_PATHS } from '../render/outputs/output-names.js'
 import { EVIDENCE_DOCUMENTS, FIGURE_CONSTANTS } from '../schema/outputs.js'
 import type { HashedFile } from '../schema/study.js'
 import { STUDY_FILE } from '../study/label.js'
@@ -35,10 +35,10 @@ function studyFile(context: RunContext): InputHash[] {
   return sha256 === undefined ? [] : [{ path: STUDY_FILE, sha256 }]
 }
 
-const OF_TRACES: readonly string[] = [OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit]
+const OF_TRACES: readonly string[] = [OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit, DIAGNOSTIC_PATHS.document]
 /** Pointers into documents of critic traces: to values that repeat a setting of the study, and to values that depend on one. */
-const SETTING = /^\/(?:threshold|success_threshold|end_marker)$/
-const BY_SETTING = /jump|end_marker|^\/examples|^\/exceptions|score_agrees/
+const SETTING = /^\/(?:threshold|success_threshold|end_marker|settings\/.*|quality\/sampling)$/
+const BY_SETTING = /jump|end_marker|^\/examples|^\/exceptions|score_agrees|undefined_reasons|^\/audit\/told/
 
 /** The inputs of critic traces: the page and the NPZ files of its traces. Values that depend on a setting have the study file too. */
 export function traceInputs(context: RunContext, snapshot: readonly HashedFile[]): SectionInputs {

@@ -7,6 +7,7 @@
  *     second:                                  └──► histories analysed, with numbers of the evidence ──► evidence derived
  */
 import { Documents } from '../compute/documents.js'
+import type { Diagnosis } from '../compute/diagnostics/contract.js'
 import { withDrawnNumbers } from '../compute/histories/drawn-numbers.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { Fault } from '../core/errors.js'
@@ -18,6 +19,7 @@ import { SECTIONS, type HashedFile, type SectionKey, type Study } from '../schem
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { RunContext } from './context.js'
+import { studyDiagnosis, wantedRecord, writeDiagnosis } from './diagnosis.js'
 import type { FigureSources } from './drawing.js'
 import type { MeasuredEvidence } from './evidence.js'
 import { figureData, measureHistories, type MeasuredHistories } from './histories.js'
@@ -39,7 +41,9 @@ export interface StudyWork {
 
 /** Null where the study has no such section. */
 export interface SectionOutcomes {
-  readonly snapshot: Omit<MeasuredSnapshot, 'figure'> | null
+  readonly snapshot: Omit<MeasuredSnapshot, 'figure' | 'records'> | null
+  /** of the snapshot's critic */
+  readonly diagnosis: Diagnosis | null
   readonly histories: MeasuredHistories | null
   readonly evidence: MeasuredEvidence | null
 }
@@ -90,13 +94,17 @@ async function runTraces(context: RunContext, traces: CriticTraceStudy, { study,
   const plan = await onlySnapshot(context.place(traces.snapshot))
   const { expectations } = traces
   const settings = { traces, expectations, enforced: true, examplesRequired: true, synthetic: study.synthetic, tables }
-  const measured = await measureSnapshot(context, { plan, settings, pool }, set)
-  const inputs = snapshotInputs(plan, measured).map(inRun(context, plan))
+  const { figure, records, ...measured } = await measureSnapshot(context, { plan, settings, pool, record: wantedRecord(traces) }, set)
+  const read = snapshotInputs(plan, measured)
+  const { facts = null, leftOut = [] } = measured.dump ?? {}
+  const diagnosis = studyDiagnosis(plan, { records, inputs: read, facts, leftOut }, traces, measured.statistics.synthetic)
+  await writeDiagnosis(set, diagnosis, { ...context.origin, synthetic: diagnosis.synthetic })
+  const inputs = read.map(inRun(context, plan))
   return async () => ({
-    outcome: { snapshot: measured },
+    outcome: { snapshot: measured, diagnosis },
     inputs,
     inputsOf: traceInputs(context, inputs),
-    figures: { criticTraces: measured.figure },
+    figures: { criticTraces: figure, diagnosis },
     constants: {}
   })
 }

@@ -1,6 +1,7 @@
 /** What is measured of a snapshot, and how: plain data, beside the pool. */
 import type { Judge } from '../compute/traces/expectations.js'
 import type { TracePool } from '../compute/traces/pool.js'
+import type { TraceWanted } from '../compute/traces/trace-task.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import type { Dump } from '../ingest/dumps/contract.js'
 import type { TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
@@ -41,6 +42,8 @@ export interface SnapshotWork {
   readonly plan: SnapshotPlan
   readonly settings: SnapshotSettings
   readonly pool: TracePool
+  /** what the record of each trace for the diagnostics is made with; default: none is made */
+  readonly record?: TraceWanted['record'] | undefined
   /** how outputs name the page; default: by its path below the run's folder */
   readonly sourceName?: string | undefined
   /** the dump, where it was opened before: the run closes it. Default: it is opened */

@@ -12,6 +12,7 @@
  * commits: all outputs or none.
  */
 import { basename, join } from 'node:path'
+import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
@@ -26,7 +27,7 @@ import type { OutputSet } from '../render/outputs/output-set.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
-import { atSnapshot, measureTraces } from './measure.js'
+import { atSnapshot, measureTraces, recordsOf } from './measure.js'
 import type { SourceEnd } from './trace-source.js'
 import type { SnapshotWork, TokenTables } from './snapshot-work.js'
 
@@ -54,11 +55,13 @@ export interface MeasuredSnapshot {
   readonly dump: ReadDump | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
+  /** for the diagnostics, in canonical order; empty where none were asked for */
+  readonly records: readonly SourcedRecord[]
   /** data of Figure 8 */
   readonly figure: CriticTraceFigureData
 }
 
-export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
+export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure' | 'records'> {
   readonly outputs: readonly FileSummary[]
 }
 
@@ -75,7 +78,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
   })
   return inTransaction(run.out, run, async set => {
     // The arrays of the examples are released here, because a batch keeps its outcomes.
-    const { figure, ...measured } = await measureSnapshot(context, run, set)
+    const { figure, records: _, ...measured } = await measureSnapshot(context, run, set)
     if (formats.length > 0) {
       const { drawFigures, planFigures } = await import('./drawing.js')
       await drawFigures(context, set, await planFigures({ criticTraces: figure }), { formats, threads: pool.threads, manifest: null })
@@ -93,7 +96,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     const streams = openStreams(set, settings.tables)
     const measured = await streamTraces(context, work, streams, onProgress)
     // 2. Pool
-    const { results, header, html, dump, examples } = measured
+    const { results, records, header, html, dump, examples } = measured
     const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
     const excluded = excludedFiles(plan, new Set(results.flatMap(r => r.npz?.path ?? [])), settings.traces.keys)
     const marker = settings.expectations.boundary_end_marker
@@ -128,7 +131,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
       await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
     }
     await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-    return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
+    return { statistics, checks, html, dump, results, excluded, records, figure: figureData(statistics, results, examples) }
   } catch (error) {
     throw error instanceof Fault ? atSnapshot(error, plan) : error
   }
@@ -218,7 +221,8 @@ function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parque
 }
 
 interface Measured extends SourceEnd {
-  readonly results: TraceResult[]
+  readonly results: readonly TraceResult[]
+  readonly records: readonly SourcedRecord[]
   readonly examples: ChosenExamples
 }
 
@@ -226,19 +230,22 @@ async function streamTraces(context: RunContext, work: SnapshotWork, streams: St
   const { traces, examplesRequired } = work.settings
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []
+  const records: SourcedRecord[] = []
   const end = await measureTraces(context, work, {
-    wanted: { columns: true, record: null },
+    wanted: { columns: true, record: work.record ?? null },
     onProgress,
     room: streams.room,
     onFirst: streams.prepare,
-    async take({ result, columns }) {
+    async take(trace) {
+      const { result, columns } = trace
       if (result === null || columns === null) throw new Error('a trace without its columns')
       results.push(result)
+      records.push(...recordsOf(trace))
       collector.offer(result, columns)
       await streams.write(result, columns)
     }
   })
-  return { results, ...end, examples: collector.choose() }
+  return { results, records, ...end, examples: collector.choose() }
 }
 
 /** Adds the NPZ file to a fault of a trace that was read from it. */

@@ -52,7 +52,7 @@ export interface StudyOutcome extends SectionOutcomes {
   readonly left: readonly string[]
 }
 
-const NO_SECTION: SectionOutcomes = { snapshot: null, histories: null, evidence: null }
+const NO_SECTION: SectionOutcomes = { snapshot: null, diagnosis: null, histories: null, evidence: null }
 
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
 export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {

@@ -3,8 +3,9 @@
  * the examples. Its defaults stand in `traces.ts`, which every run loads.
  */
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type SnapshotKeys } from './traces.js'
+import { SAMPLING_DESIGNS } from './diagnostics.js'
 import { Fault } from '../core/errors.js'
-import { finite, flag, integer, nullable, number, object, oneOf, pair, refine, text, type Field, type Infer } from '../core/checker.js'
+import { between, finite, flag, integer, nullable, number, object, oneOf, pair, refine, text, type Field, type Infer } from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ only within one object. */
@@ -81,7 +82,7 @@ const selector = refine(
   { minProperties: 1 }
 )
 
-const { expectations, examples } = DEFAULT_CRITIC_TRACE_STUDY
+const { expectations, examples, sampling, estimator } = DEFAULT_CRITIC_TRACE_STUDY
 
 const expected = object({
   outcomes_per_step: {
@@ -114,6 +115,8 @@ const expected = object({
   }
 })
 
+const share = nullable(between(0, 1))
+
 export const CRITIC_TRACES = object({
   snapshot: { kind: relativePath, doc: 'Folder of the snapshot, or its HTML page.' },
   keys: { kind: keys, doc: "Names of the snapshot's keys where they differ from the default ones.", default: DEFAULT_KEYS },
@@ -126,6 +129,22 @@ export const CRITIC_TRACES = object({
     kind: finite,
     doc: 'A trace that states no `outcome` is a success when its score is strictly larger, else a failure.',
     default: DEFAULT_CRITIC_TRACE_STUDY.success_threshold
+  },
+  sampling: {
+    kind: oneOf(...SAMPLING_DESIGNS),
+    doc:
+      'How the traces were chosen; `"every trajectory"` also where a part was drawn without a look at the outcome. What a design makes ' +
+      'meaningless is refused or given within each outcome ([diagnostics.md](diagnostics.md)).',
+    default: sampling
+  },
+  estimator: {
+    kind: object({
+      gamma: { kind: share, doc: 'Discount.', default: estimator.gamma },
+      lambda_returns: { kind: share, doc: 'Lambda of the returns.', default: estimator.lambda_returns },
+      lambda_advantages: { kind: share, doc: 'Lambda of the advantages.', default: estimator.lambda_advantages }
+    }),
+    doc: 'What the run was configured with. Where the numbers show another value, `all` and `diagnose` end with exit code 1. null: not told.',
+    default: estimator
   },
   expectations: {
     kind: expected,

@@ -24,6 +24,10 @@ export const FINDING_KINDS = [
 ] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
+/** `every trajectory`: all that the steps had, or a part of them that was drawn without a look at the outcome. */
+export const SAMPLING_DESIGNS = ['every trajectory', 'stratified by outcome', 'not stated'] as const
+export type SamplingDesign = (typeof SAMPLING_DESIGNS)[number]
+
 /** `property`: how some trainers work, with consequences; not an error of this run. */
 export const FINDING_SEVERITIES = ['fault', 'property'] as const
 export type FindingSeverity = (typeof FINDING_SEVERITIES)[number]

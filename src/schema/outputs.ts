@@ -9,7 +9,14 @@ export function csvMetadataPath(csv: string): string {
 }
 
 /** CSV files whose names are fixed. */
-const CSV_FILES: readonly string[] = ['training_data/critic-trace-trajectories.csv', 'wandb/lineage.csv', 'critic-trace-by-step.csv']
+const CSV_FILES: readonly string[] = [
+  'training_data/critic-trace-trajectories.csv',
+  'training_data/critic-quality-by-step.csv',
+  'training_data/critic-quality-by-turn.csv',
+  'training_data/critic-quality-by-decile.csv',
+  'wandb/lineage.csv',
+  'critic-trace-by-step.csv'
+]
 
 /** JSON documents of written evidence. */
 export const EVIDENCE_DOCUMENTS = {
@@ -30,7 +37,8 @@ export const FIGURE_CONSTANTS = 'figure_constants.json'
 export const TRACE_DOCUMENTS: readonly string[] = [
   'training_data/critic-trace-index.json',
   'training_data/critic-turn-boundary-audit.json',
-  'training_data/critic-trace-statistics.json'
+  'training_data/critic-trace-statistics.json',
+  'training_data/critic-diagnostics.json'
 ]
 
 /** Largest number of listed exceptions of the turn-boundary audit. All are counted. */
@@ -58,8 +66,11 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   ...CSV_FILES.map(csvMetadataPath)
 ]
 
+/** The figures of the diagnostics, in their order; they follow all others. */
+export const DIAGNOSTIC_FIGURES: readonly string[] = ['critic-quality', 'boundary-jumps']
+
 /** File names without extension. */
-export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces', 'critic-traces-over-steps']
+export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces', 'critic-traces-over-steps', ...DIAGNOSTIC_FIGURES]
 
 /** Outputs that are written as a stream. A batch records them by size alone. */
 export const STREAMED_OUTPUTS: readonly string[] = [

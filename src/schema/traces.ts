@@ -2,6 +2,7 @@
  * The words that all stages share on critic traces: what one is, which keys a snapshot uses, what a study may expect of it.
  * Types and plain constants only; no stage's code.
  */
+import type { SamplingDesign } from './diagnostics.js'
 
 export type Outcome = 'success' | 'failure'
 
@@ -89,6 +90,8 @@ export const DEFAULT_CRITIC_TRACE_STUDY = {
   keys: DEFAULT_KEYS,
   jump_threshold: 0.1,
   success_threshold: 0,
+  sampling: 'not stated' as SamplingDesign,
+  estimator: { gamma: null, lambda_returns: null, lambda_advantages: null },
   expectations: {
     outcomes_per_step: null,
     returns_equal_outcome: false,

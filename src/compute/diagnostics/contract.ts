@@ -1,10 +1,11 @@
 /** What the diagnostics of one set of samples, or of two, hand to outputs, figures, page and terminal. */
+import type { SamplingDesign } from '../../schema/diagnostics.js'
 import type { Outcome } from '../../schema/traces.js'
 import type { SnapshotPlan } from '../../study/inventory.js'
 import type { HashedFile } from '../../schema/study.js'
 import type { EstimatorDiagnosis } from './diagnose.js'
 import type { DiagnosticFinding } from './faults/finding.js'
-import type { Quality, QualityComparison, SamplingDesign } from './quality/contract.js'
+import type { Quality, QualityComparison } from './quality/contract.js'
 
 export type { LambdaAdvantages } from './estimator/whitening.js'
 export type { ToldValue } from './diagnose.js'

@@ -1,5 +1,6 @@
 /** Kinds of the statistics of a critic's quality: those of one set of trajectories, and those of two with their difference. */
 import { finite, flag, list, nullable, oneOf, type Kind } from '../../core/checker.js'
+import { SAMPLING_DESIGNS } from '../diagnostics.js'
 import { anyText, closed, define, natural, reasons, someText, whole } from './kinds.js'
 
 const PLAIN_ESTIMATE = closed({
@@ -195,7 +196,7 @@ const MOVING_TURN = closed({
 })
 
 export const QUALITY = closed({
-  sampling: { kind: oneOf('every trajectory', 'stratified by outcome', 'not stated'), doc: 'how the trajectories were chosen, as told' },
+  sampling: { kind: oneOf(...SAMPLING_DESIGNS), doc: 'how the trajectories were chosen, as told' },
   resampling: { kind: RESAMPLING, doc: 'how intervals were made' },
   n_trajectories: { kind: natural, doc: 'trajectories' },
   tokens: { kind: natural, doc: 'retained tokens' },

@@ -6,7 +6,8 @@
  */
 import { Fault } from '../../../core/errors.js'
 import { evaluatedPlan, percentileInterval, resampledStatistics, type PercentileInterval } from './bootstrap.js'
-import type { Compared, Estimate, Pairing, QualityComparison, SamplingDesign } from './contract.js'
+import type { SamplingDesign } from '../../../schema/diagnostics.js'
+import type { Compared, Estimate, Pairing, QualityComparison } from './contract.js'
 import { estimate, estimatesOf, reasonsByPointer, undefinedEstimate, type EstimateReasons, type TakeEstimate } from './estimate.js'
 import { QualityPlanBuilder, type QualityPlan, type ResampleUnit } from './plan.js'
 import { INTERVAL_LEVEL, layoutOf, type QualityOptions } from './quality.js'

@@ -5,6 +5,7 @@
  * An undefined quantity is null, and `undefined_reasons` says why: at its pointer with `/value` where the statistic is
  * undefined or refused, with `/low` where only its interval is.
  */
+import type { SamplingDesign } from '../../../schema/diagnostics.js'
 
 /** A statistic with its interval, in the statistic's unit. `low` and `high` are numbers together or null together. */
 export interface Estimate {
@@ -213,8 +214,6 @@ export interface Quality extends PooledQuality<Estimate, Calibration> {
   readonly turns_between: number
   readonly undefined_reasons: Readonly<Record<string, string>>
 }
-
-export type SamplingDesign = 'every trajectory' | 'stratified by outcome' | 'not stated'
 
 export interface Pairing {
   readonly paired: boolean

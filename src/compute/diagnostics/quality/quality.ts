@@ -9,7 +9,8 @@
  * read.
  */
 import { evaluatedPlan, resampledStatistics } from './bootstrap.js'
-import type { Calibration, Estimate, Quality, SamplingDesign } from './contract.js'
+import type { SamplingDesign } from '../../../schema/diagnostics.js'
+import type { Calibration, Estimate, Quality } from './contract.js'
 import { pairGroupOf } from './auc.js'
 import { estimatesOf, reasonsByPointer, type EstimateReasons } from './estimate.js'
 import { QualityPlanBuilder } from './plan.js'

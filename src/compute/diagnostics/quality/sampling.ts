@@ -4,11 +4,8 @@
  * explained variance, reliability and the success rate. Each is given within an outcome, or refused. Ranks between outcomes
  * (AUC), and changes of the value within a trajectory, stay.
  */
-import type { SamplingDesign } from './contract.js'
+import type { SamplingDesign } from '../../../schema/diagnostics.js'
 import type { QualityRecord } from './record.js'
-
-/** `every trajectory`: all that the steps had, or a part of them that was drawn without a look at the outcome. */
-export const SAMPLING_DESIGNS: readonly SamplingDesign[] = ['every trajectory', 'stratified by outcome', 'not stated']
 
 export interface Refusals {
   /** of what depends on the share of outcomes; null: given */

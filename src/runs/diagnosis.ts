@@ -1,0 +1,82 @@
+/** From the records of a snapshot or dump to its diagnosis and its documents: what `diagnose` and `all` share. */
+import { sweepThresholds } from '../compute/diagnostics/quality/changes.js'
+import { diagnosedSet } from '../compute/diagnostics/reduce.js'
+import type { DiagnosedSet, Diagnosis, DiagnosisSettings } from '../compute/diagnostics/contract.js'
+import type { ToldValues } from '../compute/diagnostics/diagnose.js'
+import type { TraceWanted } from '../compute/traces/trace-task.js'
+import { Fault } from '../core/errors.js'
+import { writeDiagnostics } from '../render/outputs/diagnostics.js'
+import { writeDiagnosticTables } from '../render/outputs/diagnostics-tables.js'
+import type { Origin } from '../render/outputs/output-names.js'
+import type { OutputSet } from '../render/outputs/output-set.js'
+import type { CriticTraceStudy } from '../schema/critic-traces.js'
+import type { SamplingDesign } from '../schema/diagnostics.js'
+import type { SnapshotPlan } from '../study/inventory.js'
+import type { SnapshotRecords } from './diagnostic-records.js'
+
+export type ReadRecords = Omit<SnapshotRecords, 'synthetic'>
+
+export function wantedRecord({ jump_threshold: threshold }: CriticTraceStudy): NonNullable<TraceWanted['record']> {
+  return { thresholds: sweepThresholds(threshold) }
+}
+
+/** Null: not told. */
+export interface ToldByStudy {
+  readonly sampling: SamplingDesign
+  readonly gamma: number | null
+  readonly lambdaReturns: number | null
+  readonly lambdaAdvantages: number | null
+}
+
+/** What a study says of how its traces were made and chosen. */
+export function toldOfStudy({ sampling, estimator }: CriticTraceStudy): ToldByStudy {
+  const { gamma, lambda_returns: lambdaReturns, lambda_advantages: lambdaAdvantages } = estimator
+  return { sampling, gamma, lambdaReturns, lambdaAdvantages }
+}
+
+export interface DiagnosedAs {
+  readonly synthetic: boolean
+  readonly told: ToldValues
+  readonly settings: DiagnosisSettings
+}
+
+/** @throws Fault where there is no record */
+export function reduceRecords(plan: SnapshotPlan, { records, facts, inputs, leftOut }: ReadRecords, as: DiagnosedAs): DiagnosedSet {
+  if (records.length === 0) throw noSample(plan)
+  const { kind = null, mask = null, end = null, notes = [] } = facts ?? {}
+  const source = {
+    name: plan.source,
+    kind: plan.kind,
+    format: kind,
+    mask,
+    end,
+    notes,
+    files: inputs,
+    samples: records.length,
+    left_out: leftOut.length
+  }
+  return diagnosedSet(records, { source, ...as })
+}
+
+/** The diagnosis of a study's own snapshot. */
+export function studyDiagnosis(plan: SnapshotPlan, read: ReadRecords, traces: CriticTraceStudy, synthetic: boolean): Diagnosis {
+  const { sampling, ...told } = toldOfStudy(traces)
+  const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = traces
+  const settings: DiagnosisSettings = { successThreshold, jumpThreshold, sampling, history: null }
+  return { ...reduceRecords(plan, read, { synthetic, told, settings }), settings, against: null }
+}
+
+export async function writeDiagnosis(set: OutputSet, diagnosis: Diagnosis, origin: Origin): Promise<void> {
+  await writeDiagnostics(set, diagnosis, origin)
+  await writeDiagnosticTables(set, diagnosis, origin)
+}
+
+function noSample({ folder }: SnapshotPlan): Fault {
+  return new Fault({
+    format: 'trace',
+    problem: 'no samples',
+    found: 'no row with a retained token',
+    expected: 'one at least',
+    place: { file: folder }
+  })
+}
