@@ -9,7 +9,12 @@ import type { ReplicaPart } from './part.js'
 /** Folder beside the compiled module. The build copies the templates there. */
 const TEMPLATES = new URL('article/', import.meta.url)
 
-export const ARTICLE_STUDY: ArticleStudy = { article: 'article/article.md', notes: 'article/source-notes.md', strict: true }
+export const ARTICLE_STUDY: ArticleStudy = {
+  article: 'article/article.md',
+  notes: 'article/source-notes.md',
+  strict: true,
+  unpublished: ['training_data/critic-diagnostics.json']
+}
 
 export const article: ReplicaPart = {
   section: 'article',

@@ -19,10 +19,10 @@ export interface Auditor {
 export async function openAudit(
   context: RunContext,
   study: Study,
-  subject: Omit<AuditSubject, 'synthetic' | 'pages'>
+  subject: Omit<AuditSubject, 'synthetic' | 'unpublished' | 'pages'>
 ): Promise<Auditor | null> {
   if (study.claims === null) return null
   const { sha256, bytes, ...claims } = await readClaims(context.place(study.claims))
   const file = context.require({ path: study.claims, sha256, bytes })
-  return { file, judge: pages => audit(claims, { ...subject, synthetic: study.synthetic, pages }) }
+  return { file, judge: pages => audit(claims, { ...subject, synthetic: study.synthetic, unpublished: study.article?.unpublished ?? [], pages }) }
 }

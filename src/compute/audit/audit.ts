@@ -5,11 +5,12 @@
 import type { Claims } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { auditClaim } from './claims.js'
-import type { AuditReport, ClaimStatus, PageText } from './contract.js'
+import type { AuditReport, ClaimStatus, PageText, UnclaimedValue } from './contract.js'
 import { auditDiscrepancies } from './discrepancies.js'
 import { auditGuards } from './guards.js'
 import type { InputsOf } from './provenance.js'
 import { auditSame } from './same.js'
+import { counted } from '../../core/counts.js'
 import { unclaimedValues } from './unclaimed.js'
 
 export interface AuditSubject {
@@ -21,6 +22,8 @@ export interface AuditSubject {
   readonly inputsOf?: InputsOf
   /** a value that a page cites and that no claim covers fails the audit */
   readonly strict?: boolean
+  /** outputs of which no publication states a value: what a page cites of them needs no claim */
+  readonly unpublished?: readonly string[]
 }
 
 /** A claims file may list no discrepancies. Without this note their removal would go unnoticed. */
@@ -28,11 +31,17 @@ const NO_DISCREPANCIES = 'no discrepancies listed: the prose was not searched fo
 
 export function audit(stated: Claims, subject: AuditSubject): AuditReport {
   const { claims, same, discrepancies, guards } = stated
-  const { synthetic, documents, pages, inputsOf = () => [], strict = false } = subject
+  const { synthetic, documents, pages, inputsOf = () => [], strict = false, unpublished = [] } = subject
   const audited = claims.map(claim => auditClaim(claim, documents, inputsOf))
   const counts: Record<ClaimStatus, number> = { agrees: 0, differs: 0, not_computable: 0, source: 0, quoted: 0 }
   for (const { status } of audited) counts[status]++
-  const notes = discrepancies.length === 0 ? [NO_DISCREPANCIES] : []
+  const cited = unclaimedValues(stated, pages)
+  const isUnpublished = ({ reference }: UnclaimedValue): boolean => unpublished.includes(reference.slice(0, reference.indexOf('#')))
+  const free = cited?.filter(isUnpublished).length ?? 0
+  const notes = [
+    ...(discrepancies.length === 0 ? [NO_DISCREPANCIES] : []),
+    ...(free === 0 ? [] : [`${counted(free, 'value')} cited from outputs of which nothing is published: ${unpublished.join(', ')}`])
+  ]
   return {
     synthetic,
     counts,
@@ -40,7 +49,7 @@ export function audit(stated: Claims, subject: AuditSubject): AuditReport {
     same: auditSame(same, discrepancies, documents),
     discrepancies: auditDiscrepancies(discrepancies, documents, pages, audited),
     guards: auditGuards(guards, documents, pages, audited),
-    unclaimed: unclaimedValues(stated, pages),
+    unclaimed: cited?.filter(value => !isUnpublished(value)) ?? null,
     strict,
     notes
   }

@@ -37,11 +37,11 @@ export const CLAIMS_AUDIT = output(
     unclaimed: {
       kind: nullable(list(CITED)),
       doc:
-        'values that the pages cite from outputs and that no claim and no source of a discrepancy holds; ' +
+        'values that the pages cite from outputs and that no claim and no source of a discrepancy holds, without those that the study calls unpublished; ' +
         'null: no page was made of templates'
     },
     strict: { kind: flag, doc: 'a value in unclaimed fails the audit' },
-    notes: { kind: list(someText), doc: 'what a reader should know and no run fails for: that the claims file lists no discrepancies' },
+    notes: { kind: list(someText), doc: 'what a reader should know and no run fails for: that the claims file lists no discrepancies, how many values are cited of outputs of which nothing is published' },
     undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
   }
 )

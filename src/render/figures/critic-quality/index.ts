@@ -17,6 +17,8 @@ import { describeQuality } from './describe.js'
 const NAME = 'critic-quality'
 const TITLE = 'How good the critic is'
 const PLOT_HEIGHT = 96
+/** The reason where an outcome decides every return. */
+const NO_VARIANCE = 'the returns do not vary'
 
 type DrawnError = 'explained_variance' | 'mse' | 'mean_value' | 'mean_return' | 'bias'
 type ErrorRow = Readonly<Record<DrawnError, Estimate>>
@@ -110,7 +112,10 @@ export function qualityPanels(
   const aucSeries = other === null && isDrawn(within) ? [...auc, within] : auc
   const reason = (pointer: string): string => shortReason(quality.undefined_reasons[pointer])
   const inOutcome = stratified ? `/by_outcome/${quality.by_outcome.success === null ? 'failure' : 'success'}` : ''
-  const deciles = (field: DrawnError): string => reason(`${inOutcome}/by_decile/0/${field}/value`)
+  const deciles = (field: DrawnError): string => {
+    const words = reason(`${inOutcome}/by_decile/0/${field}/value`)
+    return stratified && words === NO_VARIANCE ? `within an outcome ${words}` : words
+  }
   const panels: BandPanel[] = [
     {
       label: '(a)',
