@@ -255,6 +255,7 @@ t.test('the study file names the parts', t => {
   t.same(file.critic_traces, {
     snapshot: 'critic_traces',
     jump_threshold: 0.1,
+    sampling: 'stratified by outcome',
     expectations: {
       outcomes_per_step: [1, 1],
       returns_equal_outcome: true,

@@ -21,12 +21,12 @@ import { isMissing } from '../core/system/open.js'
 import { makeWorkFolder, sweepWorkFolders, type WorkFolder } from '../core/system/work-folder.js'
 
 /** Version in the replica's own manifest. */
-const REPLICA_VERSION = '10'
+const REPLICA_VERSION = '11'
 /**
  * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
  * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
-export const REPLICA_MANIFEST_SHA256 = '18bb2ceca0148ce7f257c5dcfa24140c2cca65d3fe37f61ae3fdfc2fcbdade0f'
+export const REPLICA_MANIFEST_SHA256 = 'c6c8297a2aa6d4a8411409e8ff94163ed979c2f08143ac945edc21dfe87c78ab'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
 /** Prefix of unfinished folders, for every version of the generator. */

@@ -339,7 +339,7 @@ const panel = object({
 const figure = object({
   name: {
     kind: figureName,
-    doc: 'File name without extension: letters, digits, `_`, `-`; unique without regard to case, and neither `08-critic-traces` nor `critic-traces-over-steps`. The article calls it by the digits it begins with: `03-training` is Figure 3 (docs/article.md).'
+    doc: 'File name without extension: letters, digits, `_`, `-`; unique without regard to case, and none of `08-critic-traces`, `critic-traces-over-steps`, `critic-quality` and `boundary-jumps`. The article calls it by the digits it begins with: `03-training` is Figure 3 (docs/article.md).'
   },
   title: { kind: caption, doc: 'Title of the figure.' },
   analysis: { kind: studyName, doc: 'Analysis whose curves it shows.' },

@@ -77,10 +77,15 @@ function* outOfBounds(schema: Members, value: unknown, path: Path): Generator<Mu
   if (typeof maxItems === 'number' && Array.isArray(value)) {
     yield { path, change: 'length', value: Array.from({ length: maxItems + 1 }, () => value[0]) }
   }
-  if (typeof value === 'string' && ('const' in schema || 'enum' in schema || 'pattern' in schema))
-    yield { path, change: 'word', value: `${value} ?` }
+  if (typeof value === 'string' && isWord(schema, `${value} ?`)) yield { path, change: 'word', value: `${value} ?` }
   if (typeof value === 'number' && ('const' in schema || 'enum' in schema)) yield { path, change: 'word', value: value + 1000 }
   if (typeof value === 'boolean' && 'const' in schema) yield { path, change: 'word', value: !value }
+}
+
+/** Whether the schema has words or a pattern that refuse this text: a JSON pointer, for one, may end in any text. */
+function isWord(schema: Members, other: string): boolean {
+  const { pattern } = schema
+  return 'const' in schema || 'enum' in schema || (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(other))
 }
 
 function* membersAmiss(schema: Members, path: Path): Generator<Mutation> {
