@@ -8,7 +8,8 @@ import { realPlace } from '../core/system/folder.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
-import { onePlan, outputFolder, readLoggedHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
+import { onePlan, outputFolder, readLoggedHistory } from '../runs/diagnose.js'
+import { diagnoseSnapshot, type RecordedDiagnosis } from '../runs/recorded-diagnosis.js'
 import type { SnapshotSettings } from '../runs/snapshot-work.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { DiagnoseOptions } from './args.js'
@@ -29,13 +30,13 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
     const { settings, notes } = await settingsOf({ ...options, against: null })
     for (const note of notes) reporter.progress.line(`note: ${note}`)
     const told = { ...options, sampling: options.sampling ?? designOf(settings), history }
-    const done: { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[] = []
+    const done: { readonly plan: SnapshotPlan; readonly outcome: RecordedDiagnosis }[] = []
     for (const plan of plans) {
       const folder = outputFolder(out, plan)
       const shown = await phases(reporter, against === null ? [plan] : [plan, against])
       try {
         const { formats } = options
-        const outcome = await runDiagnose({
+        const outcome = await diagnoseSnapshot({
           plan,
           against,
           settings,
@@ -46,7 +47,8 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
           signal: io.signal,
           onProgress: shown.begin
         })
-        shown.finish()
+        if (outcome.status === 'done') shown.finish()
+        else reporter.progress.close()
         done.push({ plan, outcome })
         await reporter.tell(async table => {
           const { diagnosisSummary } = await import('./diagnose-summary.js')
@@ -82,7 +84,7 @@ async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {
   }
 }
 
-type DiagnosedPlans = readonly { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[]
+type DiagnosedPlans = readonly { readonly plan: SnapshotPlan; readonly outcome: RecordedDiagnosis }[]
 
 function exitCodeOf(done: DiagnosedPlans, faults: readonly Fault[], failOn: readonly FindingKind[]): number {
   const failed = done.some(({ outcome }) => {
@@ -96,10 +98,11 @@ function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): 
   return {
     synthetic: done.some(({ outcome }) => outcome.diagnosis.synthetic),
     out,
-    snapshots: done.map(({ plan, outcome: { diagnosis, outputs } }) => {
+    snapshots: done.map(({ plan, outcome: { status, diagnosis, outputs, left } }) => {
       const { source, audit, findings, quality, against } = diagnosis
       return {
         name: plan.name,
+        status,
         source,
         audit,
         findings,
@@ -114,7 +117,8 @@ function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): 
                 quality: against.quality,
                 comparison: against.comparison
               },
-        outputs: outputs.map(({ path }) => path)
+        outputs: outputs.map(({ path }) => path),
+        left
       }
     }),
     faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))

@@ -6,6 +6,7 @@ import type {
   LambdaAdvantages,
   Quality,
   QualityComparison,
+  StatedSet,
   ToldValue
 } from '../../compute/diagnostics/contract.js'
 import { formatFigureCount } from '../figures/format.js'
@@ -173,7 +174,7 @@ function at(root: unknown, path: QualityRow['path']): unknown {
 }
 
 /** `12 samples, 3,402 retained tokens, 4 steps`. */
-export function countsText({ source, quality }: DiagnosedSet): string {
+export function countsText({ source, quality }: StatedSet): string {
   const plural = (count: number, word: string): string => `${formatFigureCount(count)} ${word}${count === 1 ? '' : 's'}`
   const steps = quality.by_step.length
   return [
