@@ -28,7 +28,11 @@ export interface SummaryOptions {
   readonly failOn: readonly FindingKind[]
 }
 
-export function diagnosisSummary({ status, diagnosis, outputs, left }: RecordedDiagnosis, { out, failOn }: SummaryOptions, table: TableOptions): string {
+export function diagnosisSummary(
+  { status, diagnosis, outputs, left }: RecordedDiagnosis,
+  { out, failOn }: SummaryOptions,
+  table: TableOptions
+): string {
   const { source, synthetic } = diagnosis
   const format = source.format === null ? '' : ` (${printable(source.format)})`
   const head = `${synthetic ? 'SYNTHETIC data\n' : ''}${printableId(source.name)}${format}: ${countsText(diagnosis)}\n`

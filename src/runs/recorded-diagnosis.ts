@@ -69,5 +69,8 @@ function hashOf(
   const { gamma, lambdaReturns, lambdaAdvantages, sampling, history } = told
   const logged = history === null ? null : [history.file, history.key, history.stepKey]
   const names = dump === undefined ? null : [dump.names, dump.skipBad]
-  return settingsHash({ source, synthetic, traces, names, told: [gamma, lambdaReturns, lambdaAdvantages, sampling, logged], against }, formats)
+  return settingsHash(
+    { source, synthetic, traces, names, told: [gamma, lambdaReturns, lambdaAdvantages, sampling, logged], against },
+    formats
+  )
 }
