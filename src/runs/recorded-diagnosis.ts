@@ -10,10 +10,19 @@ import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import type { CriticDiagnosticsDocument } from '../schema/outputs/critic-diagnostics.js'
 import type { HashedFile } from '../schema/study.js'
 import { excludedFiles } from '../study/excluded.js'
+import type { SnapshotPlan } from '../study/inventory.js'
 import { isOfSyntheticStudy } from '../study/label.js'
 import { originOf } from './context.js'
-import { runDiagnose, type DiagnoseRun } from './diagnose.js'
+import { runDiagnose, type DiagnoseRun, type ToldOfRun } from './diagnose.js'
 import { retireRecord, settingsHash, unchangedRun, writeRunRecord } from './record.js'
+
+/** A snapshot or dump, how it is read, what is told of it, and where the outputs go. */
+export interface DiagnosisRun extends Omit<DiagnoseRun, 'against' | 'told' | 'beforeCommit'> {
+  /** the set that it is compared with; default: none */
+  readonly against?: SnapshotPlan | null | undefined
+  /** `gamma`, `lambdaReturns`, `lambdaAdvantages` from 0 to 1, `sampling`, `history`; default: nothing is told, the sampling is not stated */
+  readonly told?: Partial<ToldOfRun> | undefined
+}
 
 export interface RecordedDiagnosis {
   /** `unchanged`: nothing was computed, the diagnosis is the one that stands in the output folder */
@@ -28,13 +37,22 @@ export interface RecordedDiagnosis {
 /**
  * Diagnoses one snapshot or dump into its output folder, as `diagnose PATH` does it.
  *
- * @returns values and returns in units of the reward; every interval is one of 95 %
- * @throws Failures with every sample that fails a check, or the one Fault that stopped the run; no output is touched then
+ * @returns `diagnosis.audit`, the estimator; `findings`, faults and properties; `quality`, each statistic as
+ *   `{ value, low, high, n_trajectories }` with an interval of 95 %, `by_decile` with ten rows, `by_step` and `by_turn` with one row a step and
+ *   turn. Values, returns and bias in units of the reward, errors in its square, shares from 0 to 1. Null where a number is undefined
+ *   or refused: `quality.undefined_reasons` says why, by JSON pointer
+ * @throws Failures with every sample that fails a check, or the one Fault that stopped the run; no output is touched then. What is told and
+ *   differs is no exception: `diagnosisFailures` lists it
  */
-export async function diagnoseSnapshot(run: DiagnoseRun): Promise<RecordedDiagnosis> {
+export async function diagnoseSnapshot({ against = null, told = {}, ...given }: DiagnosisRun): Promise<RecordedDiagnosis> {
+  const run: DiagnoseRun = {
+    ...given,
+    against,
+    told: { ...told, sampling: told.sampling ?? 'not stated', history: told.history ?? null }
+  }
   const { out, plan, pool, settings } = run
   const synthetic = settings.synthetic || (await isOfSyntheticStudy(plan.folder))
-  if (run.against === null) {
+  if (against === null) {
     const record = await unchangedRun(out, plan, hashOf(run, synthetic, null), pool, DIAGNOSE_RECORD)
     if (record !== null) {
       const text = await readText(join(out, DIAGNOSTIC_PATHS.document))
