@@ -186,13 +186,21 @@ export function countsText({ source, quality }: StatedSet): string {
   ].join(', ')
 }
 
+/** Most characters of a uid that a sentence shows; the document has it whole. */
+const MAX_UID = 60
+
+export function shortenedUid(uid: string): string {
+  const characters = [...uid]
+  return characters.length <= MAX_UID ? uid : `${characters.slice(0, MAX_UID).join('')}…`
+}
+
 /** `dump.pt row 3, step 12, uid …`, for a sample whose file, step or uid is known. */
 export function sampleText(place: NonNullable<DiagnosedSet['findings'][number]['place']>): string {
   const { file, row, step, uid } = place
   const parts = [
     ...(file === null ? [] : [`${file}${row === null ? '' : ` row ${row}`}`]),
     ...(step === null ? [] : [`step ${step}`]),
-    ...(uid === null ? [] : [`uid ${uid}`])
+    ...(uid === null ? [] : [`uid ${shortenedUid(uid)}`])
   ]
   return `${placeText(place)}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`
 }
