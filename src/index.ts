@@ -1,11 +1,13 @@
 /**
- * The library: what the command line uses, typed. `analyseSnapshot` and `runBatch` are the whole way from files to outputs;
+ * The library: what the command line uses, typed. `analyseSnapshot`, `runBatch` and `diagnoseSnapshot` are the whole way from files to outputs;
  * the readers below them take bytes, never paths, where they can. Documented in `docs/library.md`.
  *
  * Worker threads find their code beside this package's. The native canvas is loaded only where figures are asked for.
  */
 export { runBatch, batchExitCode, type BatchRun } from './runs/batch.js'
 export type { SnapshotResult } from './runs/batch-result.js'
+export type * from './compute/diagnostics/contract.js'
+export { diagnosisFailures, type DiagnosisFailures } from './compute/diagnostics/failures.js'
 export type * from './compute/traces/contract.js'
 export type { CheckReport, Judge } from './compute/traces/expectations.js'
 export { openTracePool, type TracePool } from './compute/traces/pool.js'
@@ -21,6 +23,8 @@ export { asFloat64, readNpy, type NpyArray } from './ingest/npz/npy.js'
 export { openNpz, type Npz } from './ingest/npz/npz.js'
 export { NpzWriter } from './ingest/npz/write.js'
 export { loadStudy, type StudyFile } from './study/study.js'
+export { readLoggedHistory, type ToldOfRun } from './runs/diagnose.js'
+export { diagnoseSnapshot, type DiagnosisRun, type RecordedDiagnosis } from './runs/recorded-diagnosis.js'
 export { analyseSnapshot, type SnapshotOutcome, type SnapshotRun } from './runs/snapshot.js'
 export type { SnapshotSettings, TokenTables } from './runs/snapshot-work.js'
 export { renderFigure, warmCanvas } from './render/canvas/index.js'

@@ -202,6 +202,17 @@ t.test('axes', async t => {
       '1000000=10\u2076'
     ])
     t.same(labels(logTicks({ min: 0.8, max: 9.9 }, 112)), ['1=1', '2=2', '5=5'])
+    t.same(
+      labels(logTicks({ min: 0.0008, max: 0.3 }, 112)),
+      ['0.001=0.001', '0.01=0.01', '0.1=0.1'],
+      'the power below the axis has no say in how those on it are written'
+    )
+    t.same(labels(logTicks({ min: 0.00008, max: 0.3 }, 112)), [
+      '0.0001=10\u207b\u2074',
+      '0.001=10\u207b\u00b3',
+      '0.01=10\u207b\u00b2',
+      '0.1=10\u207b\u00b9'
+    ])
     t.same(labels(logTicks({ min: 12, max: 38 }, 112)), ['15=15', '20=20', '25=25', '30=30', '35=35'])
     t.same(labels(logTicks({ min: 3e7, max: 3e8 }, 112)), ['50000000=5\u00d710\u2077', '100000000=10\u2078', '200000000=2\u00d710\u2078'])
   })

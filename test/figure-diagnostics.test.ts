@@ -182,6 +182,43 @@ t.test('steps are drawn where there are several', t => {
   t.end()
 })
 
+t.test('without a gap between turns the panel says so in its middle, and the legend and the foot leave out what is not there', t => {
+  const [, jumps] = figuresOf(diagnosisOf({ plan: { ...PLAN, turns: 1, trailing: 0 } }))
+  const { plugins, scales } = jumps.panels[1].chart.options as unknown as {
+    readonly plugins: { readonly annotation: { readonly annotations: { readonly empty: Readonly<Record<string, unknown>> } } }
+    readonly scales: Readonly<Record<'x' | 'y', { readonly min: number; readonly max: number }>>
+  }
+  const { content, xValue, yValue } = plugins.annotation.annotations.empty
+  t.equal(content, 'no trajectory with both kinds of changes')
+  t.strictSame([xValue, yValue], [Math.sqrt(scales.x.min * scales.x.max), Math.sqrt(scales.y.min * scales.y.max)], 'of logarithmic axes')
+  t.strictSame(
+    jumps.legend.map(({ label }) => label),
+    ['inside turns']
+  )
+  t.match(jumps.texts.at(-2)?.text, /^0 transitions between turns, \d+ inside\.$/)
+  t.end()
+})
+
+t.test('the foot says n and what the bands are, of two sets both', t => {
+  const feet = (diagnosis: Diagnosis): readonly string[] =>
+    figuresOf(diagnosis).flatMap(({ texts }) => texts.slice(-2).map(({ text }) => text))
+  const diagnosis = diagnosisOf()
+  const { quality, jumps } = diagnosis
+  const { boundary, internal } = quality.transitions
+  const above = jumps.filter(pair => pair.boundary > pair.internal).length
+  t.strictSame(feet(diagnosis), [
+    `16 trajectories (${quality.tokens.toLocaleString('en')} tokens). Sampling: not stated.`,
+    `Bands: 95 % intervals by bootstrap over ${quality.resampling.units} prompt groups.`,
+    `${boundary} transitions between turns, ${internal.toLocaleString('en')} inside; ${above} of 16 above the diagonal of (b).`,
+    `Bands: 95 % intervals by bootstrap over ${quality.resampling.units} prompt groups. A share of 0 is not drawn.`
+  ])
+  const [counts, bands, transitions] = feet(diagnosisOf({ against: true }))
+  t.match(counts, /^16 trajectories \([\d,]+ tokens\) against 16 trajectories \([\d,]+ tokens\)\./)
+  t.match(bands, /over \d+ prompt groups against \d+ prompt groups\.$/)
+  t.match(transitions, /^\d+ against \d+ transitions between turns, [\d,]+ against [\d,]+ inside; \d+ of 16 against \d+ of 16 above/)
+  t.end()
+})
+
 t.test('of more trajectories than a reader sees every k-th is drawn, and the panel says so', t => {
   const diagnosis = diagnosisOf()
   const jumps = Array.from({ length: 5001 }, (_, i): JumpPair => ({ outcome: null, boundary: 0.1 + i * 1e-5, internal: 0.1 }))

@@ -5,12 +5,15 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import * as library from '../src/index.js'
+import type { CriticDiagnosticsDocument } from '../src/schema/outputs/critic-diagnostics.js'
 import { runCli } from './support/cli.js'
+import { CLEAN, diagnosticDump } from './support/diagnostic-dumps.js'
+import { writeDump } from './support/diagnostic-files.js'
 import { root } from './support/paths.js'
 import { writeSnapshot, type TestTrace } from './support/snapshot.js'
 
 const DOC = readFileSync(join(root, 'docs/library.md'), 'utf8')
-const [SNAPSHOTS, STUDY] = [...DOC.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
+const [SNAPSHOTS, CRITIC, STUDY] = [...DOC.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
 
 /** A project that has this package installed as `npm install ../critic-traces` does it. */
 function project(t: Test, example: string): string {
@@ -55,6 +58,28 @@ t.test('every snapshot below a folder', async t => {
   const { code, stdout } = await run(dir)
   t.equal(code, 1)
   t.match(stdout, /^one unchanged 8 2\ntwo failed undefined undefined .+two/)
+})
+
+t.test('a critic', async t => {
+  const dir = project(t, CRITIC)
+  writeDump(join(dir, 'dump.jsonl'), diagnosticDump({ ...CLEAN, fault: 'values-off-by-one' }))
+  const stdout = (status: string, of: string): string =>
+    `${status} 0.990 carry values-off-by-one at ${of}\ngamma differs values-off-by-one\n`
+  const first = await run(dir)
+  t.match(first, { code: 0, stderr: '' })
+  const { findings, quality, audit } = JSON.parse(
+    readFileSync(join(dir, 'artifacts/dump/training_data/critic-diagnostics.json'), 'utf8')
+  ) as CriticDiagnosticsDocument
+  t.match(audit.told, [{ name: 'gamma', told: 1, agrees: false }])
+  const lines = first.stdout.split('\n')
+  t.equal(lines.splice(1, 1)[0], `explained variance ${quality.explained_variance.value?.toFixed(4)}`)
+  t.equal(lines.join('\n'), stdout('done', String(findings[0].place?.sample)))
+  const again = await run(dir)
+  t.equal(again.stdout, first.stdout.replace('done', 'unchanged'))
+  writeDump(join(dir, 'dump.jsonl'), diagnosticDump(CLEAN), (row, i) => (i === 2 ? { ...row, values: [] } : row))
+  const { code, stderr } = await run(dir)
+  t.equal(code, 1)
+  t.match(stderr, /Failures|Fault/, 'a bad sample is an exception')
 })
 
 t.test('a study', async t => {

@@ -90,6 +90,28 @@ t.test('what a run wrote is as it recorded; neither study nor replica is needed'
   })
 })
 
+t.test('two records that state one file otherwise: each statement is held against it', async t => {
+  const dir = copied(BATCH_OUT)
+  const record = JSON.parse(readFileSync(join(dir, 'one/run.json'), 'utf8')) as { outputs: { path: string; bytes: number }[] }
+  const [file] = record.outputs.filter(({ path }) => path.endsWith('.json'))
+  const second = (outputs: readonly object[]): void =>
+    writeFileSync(join(dir, 'one/diagnose-run.json'), JSON.stringify({ ...record, outputs }))
+  second([file])
+  const same = await checkOutputs(dir)
+  t.ok(same.ok)
+  t.strictSame(same.records, ['one/diagnose-run.json', 'one/run.json', 'two/run.json'])
+  second([{ ...file, bytes: file.bytes + 1 }])
+  const { files, ok } = await checkOutputs(dir)
+  t.notOk(ok)
+  t.strictSame(
+    files
+      .filter(({ path }) => path === `one/${file.path}`)
+      .map(({ status }) => status)
+      .sort(),
+    ['mismatch', 'ok']
+  )
+})
+
 t.test('a batch: a record for each snapshot; what is recorded by size alone is never ok by hash', async t => {
   const report = await checkOutputs(BATCH_OUT)
   t.ok(report.ok)
@@ -274,7 +296,7 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
   const cases: ReadonlyArray<readonly [content: string | null, message: RegExp]> = [
     [
       null,
-      /^run record missing file: nothing, expected run\.json, which a run writes last \(of a batch critic-trace-snapshots\.json, and one in each snapshot's folder\) \(.*run\.json\)$/
+      /^run record missing file: nothing, expected run\.json or diagnose-run\.json, which a run writes last \(of a batch critic-trace-snapshots\.json, and one in each snapshot's folder\) \(.*run\.json\)$/
     ],
     ['', /^run record malformed JSON/],
     [text.slice(0, -10), /^run record malformed JSON/],

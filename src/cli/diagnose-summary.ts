@@ -1,5 +1,5 @@
 /** What `diagnose` prints: findings first, then the estimator, then quality with intervals. It fits a screen. */
-import type { Diagnosis, PlacedFinding } from '../compute/diagnostics/contract.js'
+import type { PlacedFinding, StatedDiagnosis } from '../compute/diagnostics/contract.js'
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { FindingKind } from '../schema/diagnostics.js'
 import { printable, printableId } from '../core/errors.js'
@@ -17,7 +17,8 @@ import {
 } from '../render/page/diagnostics-rows.js'
 import { formatTable, type TableOptions, type TerminalCell } from '../render/terminal/table.js'
 import { textWidth } from '../render/terminal/text.js'
-import type { DiagnoseOutcome } from '../runs/diagnose.js'
+import type { RecordedDiagnosis } from '../runs/recorded-diagnosis.js'
+import { leftNote } from './summary.js'
 
 const WIDTH = 100
 const INDENT = '  '
@@ -27,23 +28,28 @@ export interface SummaryOptions {
   readonly failOn: readonly FindingKind[]
 }
 
-export function diagnosisSummary({ diagnosis, outputs }: DiagnoseOutcome, { out, failOn }: SummaryOptions, table: TableOptions): string {
+export function diagnosisSummary(
+  { status, diagnosis, outputs, left }: RecordedDiagnosis,
+  { out, failOn }: SummaryOptions,
+  table: TableOptions
+): string {
   const { source, synthetic } = diagnosis
   const format = source.format === null ? '' : ` (${printable(source.format)})`
   const head = `${synthetic ? 'SYNTHETIC data\n' : ''}${printableId(source.name)}${format}: ${countsText(diagnosis)}\n`
   const page = outputs.find(({ path }) => path === DIAGNOSTIC_PATHS.page)
-  const written = `${page === undefined ? 'numbers' : 'page'}: ${out}/${page?.path ?? DIAGNOSTIC_PATHS.document}\n`
+  const stands = status === 'unchanged' ? ' (unchanged: inputs, settings and outputs are as recorded)' : ''
+  const written = `${page === undefined ? 'numbers' : 'page'}: ${out}/${page?.path ?? DIAGNOSTIC_PATHS.document}${stands}\n`
   return [
     head,
     findingsText(diagnosis),
     estimatorTable(diagnosis, table),
     qualityTable(diagnosis, table),
-    written + verdict(diagnosis, failOn)
+    leftNote(left) + written + verdict(diagnosis, failOn)
   ].join('\n')
 }
 
 /** The findings in words, below the word `findings`. */
-export function findingsText(diagnosis: Diagnosis): string {
+export function findingsText(diagnosis: StatedDiagnosis): string {
   const { findings } = diagnosis
   if (findings.length === 0) return `findings: ${noFindingText(diagnosis)}\n`
   return `findings\n${findings.map(findingText).join('')}`
@@ -65,7 +71,7 @@ function wrapped(text: string): string[] {
   return lines
 }
 
-function estimatorTable(diagnosis: Diagnosis, table: TableOptions): string {
+function estimatorTable(diagnosis: StatedDiagnosis, table: TableOptions): string {
   const rows = auditRows(diagnosis)
   const told = rows.some(row => row.told !== null)
   const other = diagnosis.against === null ? null : auditRows(diagnosis.against)
@@ -90,7 +96,7 @@ function toldCell(told: ReturnType<typeof auditRows>[number]['told']): TerminalC
   return { text: `${told.text}: ${told.agrees ? 'agrees' : 'DIFFERS'}`, tone: told.agrees ? 'good' : 'bad' }
 }
 
-function qualityTable({ quality, against }: Diagnosis, table: TableOptions): string {
+function qualityTable({ quality, against }: StatedDiagnosis, table: TableOptions): string {
   const rows = qualityRows(quality)
   if (against !== null) {
     const columns = [
@@ -132,7 +138,7 @@ function qualityTable({ quality, against }: Diagnosis, table: TableOptions): str
   )
 }
 
-function verdict(diagnosis: Diagnosis, failOn: readonly FindingKind[]): string {
+function verdict(diagnosis: StatedDiagnosis, failOn: readonly FindingKind[]): string {
   const { told, kinds } = diagnosisFailures(diagnosis, failOn)
   const lines = [
     ...told.map(({ name }) => `failed: the told ${name} differs from the one that the numbers show`),

@@ -7,8 +7,9 @@ import { realPlace } from '../core/system/folder.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
-import { onePlan, outputFolder, readLoggedHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
+import { onePlan, outputFolder, readLoggedHistory } from '../runs/diagnose.js'
 import { toldOfStudy } from '../runs/diagnosis.js'
+import { diagnoseSnapshot, type RecordedDiagnosis } from '../runs/recorded-diagnosis.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { DiagnoseOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -35,13 +36,13 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
       lambdaAdvantages: options.lambdaAdvantages ?? stated.lambdaAdvantages,
       history
     }
-    const done: { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[] = []
+    const done: { readonly plan: SnapshotPlan; readonly outcome: RecordedDiagnosis }[] = []
     for (const plan of plans) {
       const folder = outputFolder(out, plan)
       const shown = await phases(reporter, against === null ? [plan] : [plan, against])
       try {
         const { formats } = options
-        const outcome = await runDiagnose({
+        const outcome = await diagnoseSnapshot({
           plan,
           against,
           settings,
@@ -52,7 +53,8 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
           signal: io.signal,
           onProgress: shown.begin
         })
-        shown.finish()
+        if (outcome.status === 'done') shown.finish()
+        else reporter.progress.close()
         done.push({ plan, outcome })
         await reporter.tell(async table => {
           const { diagnosisSummary } = await import('./diagnose-summary.js')
@@ -83,7 +85,7 @@ async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {
   }
 }
 
-type DiagnosedPlans = readonly { readonly plan: SnapshotPlan; readonly outcome: DiagnoseOutcome }[]
+type DiagnosedPlans = readonly { readonly plan: SnapshotPlan; readonly outcome: RecordedDiagnosis }[]
 
 function exitCodeOf(done: DiagnosedPlans, faults: readonly Fault[], failOn: readonly FindingKind[]): number {
   const failed = done.some(({ outcome }) => {
@@ -97,10 +99,11 @@ function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): 
   return {
     synthetic: done.some(({ outcome }) => outcome.diagnosis.synthetic),
     out,
-    snapshots: done.map(({ plan, outcome: { diagnosis, outputs } }) => {
+    snapshots: done.map(({ plan, outcome: { status, diagnosis, outputs, left } }) => {
       const { source, audit, findings, quality, against } = diagnosis
       return {
         name: plan.name,
+        status,
         source,
         audit,
         findings,
@@ -115,7 +118,8 @@ function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): 
                 quality: against.quality,
                 comparison: against.comparison
               },
-        outputs: outputs.map(({ path }) => path)
+        outputs: outputs.map(({ path }) => path),
+        left
       }
     }),
     faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))

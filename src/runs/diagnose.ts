@@ -27,7 +27,7 @@ import { originOf, RunContext } from './context.js'
 import { reduceRecords, wantedRecord, writeDiagnosis } from './diagnosis.js'
 import { snapshotRecords, type SnapshotRecords } from './diagnostic-records.js'
 import type { SnapshotSettings } from './snapshot-work.js'
-import { inTransaction } from './transaction.js'
+import { inTransaction, type TransactionOptions } from './transaction.js'
 
 /** What a user says of the samples. */
 export interface ToldOfRun extends Omit<ToldValues, 'loggedExplainedVariance'> {
@@ -35,7 +35,7 @@ export interface ToldOfRun extends Omit<ToldValues, 'loggedExplainedVariance'> {
   readonly history: LoggedHistory | null
 }
 
-export interface DiagnoseRun {
+export interface DiagnoseRun extends TransactionOptions {
   readonly plan: SnapshotPlan
   /** the set that it is compared with; null: none */
   readonly against: SnapshotPlan | null
@@ -45,7 +45,6 @@ export interface DiagnoseRun {
   readonly out: string
   readonly formats: readonly FigureFormat[]
   readonly chunkBytes?: number | undefined
-  readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((plan: SnapshotPlan) => (done: number) => void) | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Compares a folder of outputs with what its run recorded: the `run.json` of a study, or that of each snapshot's folder of a
- * batch. Nothing is computed. Neither the study nor its inputs are read.
+ * Compares a folder of outputs with what its run recorded: the `run.json` of a study, or those of each snapshot's folder of a
+ * batch: `run.json` of `traces`, `diagnose-run.json` of `diagnose`. Nothing is computed. Neither the study nor its inputs are read.
  *
  * A record that is missing, malformed or of another program is a Fault here. In `runs/record.ts`, which decides whether a run
  * is skipped, it is none.
@@ -30,7 +30,7 @@ import { readJsonFile } from '../core/strict-json.js'
 import { compareCodepoints, errorCode } from '../core/paths.js'
 import { findUnlisted } from '../study/unlisted.js'
 import { SCHEMA_VERSIONS } from '../schema/outputs/versions.js'
-import { BATCH_INDEX, RUN_RECORD, TIMINGS_PATH } from '../render/outputs/output-names.js'
+import { BATCH_INDEX, RECORD_NAMES, RUN_RECORD, TIMINGS_PATH } from '../render/outputs/output-names.js'
 import { isBySize } from '../render/outputs/removed-outputs.js'
 import { whyNoFolder } from '../core/system/folder.js'
 import { kindOf, whyUnreadable } from '../core/system/open.js'
@@ -51,7 +51,7 @@ export interface CheckedOutput {
 }
 
 export interface OutputsReport {
-  /** relative to the folder: `run.json`, or `<snapshot>/run.json` for each of a batch */
+  /** relative to the folder: `run.json`, or `<snapshot>/run.json` and `<snapshot>/diagnose-run.json` for each of a batch */
   readonly records: readonly string[]
   /** ordered by code point */
   readonly files: readonly CheckedOutput[]
@@ -128,18 +128,21 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
   if (noFolder !== null) throw unreadableFolder(out, noFolder)
   // 1. Read the records.
   const { records, overSteps } = await recordsIn(out, root)
-  const recorded = new Map<string, Recorded>(overSteps.map(file => [file.path, file]))
-  for (const folder of records) {
-    for (const file of await readRecord(out, root, below(folder, RUN_RECORD))) recorded.set(below(folder, file.path), file)
+  const recorded = new Map(overSteps.map(file => [statement(file), file]))
+  for (const record of records) {
+    for (const file of await readRecord(out, root, record)) {
+      const path = below(record.slice(0, Math.max(0, record.lastIndexOf('/'))), file.path)
+      recorded.set(statement({ ...file, path }), { ...file, path })
+    }
   }
   // 2. Compare every recorded file with its record.
-  const files: CheckedOutput[] = await mapLimited([...recorded], 4, async ([path, { sha256, bytes }]) => {
+  const files: CheckedOutput[] = await mapLimited([...recorded.values()], 4, async ({ path, sha256, bytes }) => {
     const expected = { sha256, bytes }
     return { path, expected, ...(await hold(root, path, expected, options)) }
   })
   // 3. List what else lies there.
   for (const path of await findUnlisted(root, {
-    listed: new Set(recorded.keys()),
+    listed: new Set(files.map(({ path }) => path)),
     except: new Set(),
     outputs: true,
     signal: options.signal
@@ -167,7 +170,7 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
     beside: count('beside')
   }
   return {
-    records: records.map(folder => below(folder, RUN_RECORD)),
+    records,
     files,
     counts,
     ok: counts.mismatch === 0 && counts.missing === 0 && counts.unlisted === 0
@@ -185,13 +188,18 @@ function unreadableFolder(out: string, found: string, cause?: unknown): Fault {
   })
 }
 
+/** Two records may state one path: each statement is held against the file. */
+function statement({ path, sha256, bytes }: Recorded): string {
+  return JSON.stringify([path, sha256, bytes])
+}
+
 function below(folder: string, path: string): string {
   return folder === '' ? path : `${folder}/${path}`
 }
 
 /**
- * Folders with a record, '' for the outermost: the outermost itself, each subfolder that has one, and each snapshot that the
- * index of a batch names. Files over the steps of a batch stand in its index itself.
+ * Paths of the records: those in the folder itself, those in each subfolder, and that of each snapshot which the index of a batch
+ * names. Files over the steps of a batch stand in its index itself.
  */
 async function recordsIn(
   out: string,
@@ -201,11 +209,11 @@ async function recordsIn(
     throw unreadableFolder(out, describeCause(cause), cause)
   })
   const names = new Set(entries.map(entry => entry.name))
-  const folders = new Set<string>()
+  const found = new Set(RECORD_NAMES.filter(name => names.has(name)))
   let overSteps: readonly Recorded[] = []
-  if (names.has(RUN_RECORD)) folders.add('')
   for (const entry of entries) {
-    if (entry.isDirectory() && (await exists(join(root, entry.name, RUN_RECORD)))) folders.add(entry.name)
+    if (!entry.isDirectory()) continue
+    for (const path of RECORD_NAMES.map(name => below(entry.name, name))) if (await exists(join(root, path))) found.add(path)
   }
   if (names.has(BATCH_INDEX)) {
     const place = { file: join(out, BATCH_INDEX) }
@@ -215,16 +223,16 @@ async function recordsIn(
     const index = INDEX.read(value, '', { format: 'batch index', place, paths: [] })
     overSteps = index.outputs
     for (const { name, status } of index.snapshots) {
-      if (name !== null && status === 'ok') folders.add(name)
+      if (name !== null && status === 'ok') found.add(below(name, RUN_RECORD))
     }
   }
-  if (folders.size > 0) return { records: [...folders].sort(compareCodepoints), overSteps }
+  if (found.size > 0) return { records: [...found].sort(compareCodepoints), overSteps }
   throw new Fault({
     format: 'run record',
     problem: 'missing file',
     found: 'nothing',
     place: { file: join(out, RUN_RECORD) },
-    expected: `${RUN_RECORD}, which a run writes last (of a batch ${BATCH_INDEX}, and one in each snapshot's folder)`
+    expected: `${RECORD_NAMES.join(' or ')}, which a run writes last (of a batch ${BATCH_INDEX}, and one in each snapshot's folder)`
   })
 }
 
@@ -327,8 +335,8 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
 /** Why a file may lie there that is in no record; null: it is not known to be of a run. */
 function besideReason(path: string, bytes: number | null, records: readonly string[]): string | null {
   if (path === FOLDER_KEEPER && bytes === 0) return 'keeps the folder in a repository, has no content'
-  if (records.some(folder => path === below(folder, RUN_RECORD))) return 'the record itself'
-  if (path === TIMINGS_PATH && records.includes('')) return 'how long the run took: differs from run to run'
+  if (records.includes(path)) return 'the record itself'
+  if (path === TIMINGS_PATH && records.includes(RUN_RECORD)) return 'how long the run took: differs from run to run'
   return path === BATCH_INDEX ? 'the index of a batch: no run of one snapshot records it' : null
 }
 

@@ -2,7 +2,7 @@
  * `run.json`: what one finished run read and wrote, with hashes. Removed before the outputs of a new run take their places,
  * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the
  * same settings, program, libraries and schemas is skipped when every input has the hash that the record lists and every output
- * is still there. In a batch the files of columns are recorded by size alone: hashing them would take a tenth of the run.
+ * is still there. `diagnose` has a record of its own, so that its outputs may lie beside those of `traces`. In a batch the files of columns are recorded by size alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -43,8 +43,8 @@ export function settingsHash(settings: object, formats: readonly FigureFormat[])
 }
 
 /** Removes the record of the run before and returns the outputs that it listed. */
-export async function retireRecord(out: string): Promise<readonly RecordedOutput[]> {
-  const path = join(out, RUN_RECORD)
+export async function retireRecord(out: string, name: string = RUN_RECORD): Promise<readonly RecordedOutput[]> {
+  const path = join(out, name)
   const earlier = readRecord(path)
   await unlink(path).catch((error: unknown) => {
     if (systemName(error) !== 'ENOENT') throw outputFault(error, path)
@@ -65,13 +65,15 @@ export interface FinishedRun {
  *
  * @param earlier outputs of the run before, as its record lists them
  * @param pool hashes the column files; null: they are recorded by size
+ * @param name of the record
  * @returns paths that the run before recorded and that stay nevertheless
  */
 export async function writeRunRecord(
   out: string,
   run: FinishedRun,
   earlier: readonly RecordedOutput[],
-  pool: TracePool | null
+  pool: TracePool | null,
+  name: string = RUN_RECORD
 ): Promise<readonly string[]> {
   const record = recordOf(
     run,
@@ -89,7 +91,7 @@ export async function writeRunRecord(
     earlier.filter(({ path }) => !kept.has(path)),
     GENERATOR.name
   )
-  await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
+  await OutputSet.writeAlone(out, name, jsonText(record))
   return left
 }
 
@@ -106,8 +108,14 @@ function recordOf({ origin, settingsSha256, inputs }: Omit<FinishedRun, 'outputs
 }
 
 /** The record of an earlier run into `out`, where inputs, settings and outputs are still as it says, to the byte; otherwise null. */
-export async function unchangedRun(out: string, plan: SnapshotPlan, settingsSha256: string, pool: TracePool): Promise<RunRecord | null> {
-  const record = currentRecord(out, settingsSha256)
+export async function unchangedRun(
+  out: string,
+  plan: SnapshotPlan,
+  settingsSha256: string,
+  pool: TracePool,
+  name: string = RUN_RECORD
+): Promise<RunRecord | null> {
+  const record = currentRecord(join(out, name), settingsSha256)
   if (record === null) return null
   const listed = new Set(record.inputs.map(f => f.path))
   const present = [...plan.npzFiles, ...plan.dumpFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
@@ -124,15 +132,15 @@ export async function unchangedRun(out: string, plan: SnapshotPlan, settingsSha2
  * @param now what the run would record
  */
 export async function unchangedOutputs(out: string, now: Omit<FinishedRun, 'outputs'>, pool: TracePool): Promise<RunRecord | null> {
-  const record = currentRecord(out, now.settingsSha256)
+  const record = currentRecord(join(out, RUN_RECORD), now.settingsSha256)
   if (record === null || !isDeepStrictEqual(record, recordOf(now, record.outputs))) return null
   if (!record.outputs.every(({ path }) => isSafeRelative(path))) return null
   return (await outputsStand(out, record, pool)) ? record : null
 }
 
 /** The record of a run with these settings, this program, these libraries and these schemas. */
-function currentRecord(out: string, settingsSha256: string): RunRecord | null {
-  const record = readRecord(join(out, RUN_RECORD))
+function currentRecord(path: string, settingsSha256: string): RunRecord | null {
+  const record = readRecord(path)
   if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
   return isDeepStrictEqual(record.versions, RUN_VERSIONS) ? record : null
 }

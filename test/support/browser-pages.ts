@@ -50,7 +50,7 @@ interface Opened {
   readonly complaints: readonly string[]
 }
 
-async function open(t: Test, browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+export async function open(t: Test, browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const context = await browser.newContext(options)
   t.teardown(() => context.close())
   context.setDefaultTimeout(PATIENCE)
@@ -275,7 +275,12 @@ async function testStops(t: Test, page: Page): Promise<void> {
   )
 }
 
-async function seriousViolations(t: Test, browser: Browser, url: string, options: BrowserContextOptions): Promise<readonly string[]> {
+export async function seriousViolations(
+  t: Test,
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions
+): Promise<readonly string[]> {
   const { page } = await open(t, browser, url, { ...options, bypassCSP: true })
   await page.addScriptTag({ content: readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8') })
   const violations = (await page.evaluate('axe.run().then(result => result.violations)')) as readonly Violation[]
@@ -343,7 +348,7 @@ async function testTables(t: Test, browser: Browser, url: string): Promise<void>
 }
 
 /** Words of the program's tables that stand on two lines; a hash has no words. */
-function cutWords(page: Page): Promise<readonly string[]> {
+export function cutWords(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const cut: string[] = []
     for (const cell of Array.from(document.querySelectorAll('table.made :is(th, td)'))) {

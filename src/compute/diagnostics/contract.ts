@@ -55,6 +55,15 @@ export interface DiagnosedSet {
   readonly jumps: readonly JumpPair[]
 }
 
+/** What the document states of a set: `jumps` are drawn alone. */
+export type StatedSet = Pick<DiagnosedSet, 'source' | 'audit' | 'findings' | 'quality'>
+
+/** What the document states: a diagnosis as it is computed, or as an unchanged run wrote it. */
+export interface StatedDiagnosis extends StatedSet {
+  readonly synthetic: boolean
+  readonly against: (StatedSet & { readonly comparison: QualityComparison }) | null
+}
+
 /** A history of logged explained variance, as it was found in its file. */
 export interface LoggedHistory {
   readonly file: HashedFile

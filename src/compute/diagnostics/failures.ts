@@ -1,6 +1,6 @@
 /** What makes a diagnosis fail: told values that differ, and findings of the kinds that the user named. */
 import { EXIT, Fault } from '../../core/errors.js'
-import type { Diagnosis, LambdaAdvantages, ToldValue } from './contract.js'
+import type { LambdaAdvantages, StatedSet, ToldValue } from './contract.js'
 import type { FindingKind } from '../../schema/diagnostics.js'
 
 export interface DiagnosisFailures {
@@ -29,7 +29,7 @@ function inWords(value: LambdaAdvantages | null): string {
   return typeof value === 'object' && value !== null ? `adaptive:${value.adaptive_alpha}` : String(value)
 }
 
-export function diagnosisFailures({ audit, findings }: Diagnosis, failOn: readonly FindingKind[]): DiagnosisFailures {
+export function diagnosisFailures({ audit, findings }: StatedSet, failOn: readonly FindingKind[]): DiagnosisFailures {
   return {
     told: audit.told.filter(({ agrees }) => agrees === false),
     kinds: failOn.filter(kind => findings.some(finding => finding.kind === kind))

@@ -48,9 +48,20 @@ function sorted(ticks: readonly Tick[], range: Range): Ticks {
 }
 
 /** Powers of ten from `first` to `last`, and ticks between them. Every `stride`th power has a label. */
-function decades(first: number, last: number, stride: number, multiples: readonly number[], pointsPerDecade: number): Tick[] {
+function decades(
+  first: number,
+  last: number,
+  {
+    stride,
+    multiples,
+    pointsPerDecade,
+    plain
+  }: Readonly<Record<'stride' | 'pointsPerDecade', number>> & {
+    readonly multiples: readonly number[]
+    readonly plain: boolean
+  }
+): Tick[] {
   const ticks: Tick[] = []
-  const plain = isPlain(first) && isPlain(last)
   for (let exponent = first; exponent <= last; exponent++) {
     for (let multiple = 1; multiple < 10; multiple++) {
       const labelled = multiples.includes(multiple) && exponent % stride === 0
@@ -74,10 +85,12 @@ export function logTicks(range: Range, height: number): Ticks {
   const pointsPerDecade = height / (high - low)
   const [first, last] = [Math.floor(low), Math.floor(high)]
   const stride = Math.max(1, Math.ceil(LABEL_SPACING / pointsPerDecade))
-  const make = (multiples: readonly number[]): Ticks => sorted(decades(first, last, stride, multiples, pointsPerDecade), range)
-  const powers = make([1])
+  const make = (multiples: readonly number[], lowest: number): Ticks =>
+    sorted(decades(first, last, { stride, multiples, pointsPerDecade, plain: isPlain(lowest) && isPlain(last) }), range)
+  // The power below the range has no label.
+  const powers = make([1], Math.ceil(low))
   if (labelled(powers) >= 2) return powers
-  const multiples = make([1, 2, 5])
+  const multiples = make([1, 2, 5], first)
   return labelled(multiples) >= 3 ? multiples : niceTicks(range, 6, 'value')
 }
 
@@ -91,8 +104,11 @@ export function symlogTicks(range: Range, linearTo: number, height: number): Tic
   const threshold = Math.log10(linearTo)
   const last = Math.floor(Math.log10(Math.max(-range.min, range.max, linearTo)))
   const stride = Math.max(1, Math.ceil(LABEL_SPACING / pointsPerDecade))
-  const beyond = decades(Math.floor(threshold), last, stride, [1], pointsPerDecade).filter(({ value }) => value > linearTo)
   const isPower = power(Math.round(threshold)) === linearTo
+  const from = Math.floor(threshold)
+  const beyond = decades(from, last, { stride, multiples: [1], pointsPerDecade, plain: isPlain(from) && isPlain(last) }).filter(
+    ({ value }) => value > linearTo
+  )
   const plain = isPlain(Math.round(threshold)) && isPlain(last)
   const label = isPower ? powerLabel(1, Math.round(threshold), plain) : shortest(linearTo)
   const positive: Tick[] = [{ value: linearTo, label }, ...beyond]

@@ -44,6 +44,12 @@ export const AUDIT_PATH = 'audit.json'
 /** What a run read and wrote. It is written last and alone. */
 export const RUN_RECORD = 'run.json'
 
+/** The record of `diagnose`, whose outputs may lie beside those of `traces`. */
+export const DIAGNOSE_RECORD = 'diagnose-run.json'
+
+/** Names of the records that a folder of outputs may have, one a command. */
+export const RECORD_NAMES: readonly string[] = [RUN_RECORD, DIAGNOSE_RECORD]
+
 /** The durations of a run. It is the one output that differs from run to run, and no record lists it. */
 export const TIMINGS_PATH = 'timings.json'
 

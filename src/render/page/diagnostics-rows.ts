@@ -6,6 +6,7 @@ import type {
   LambdaAdvantages,
   Quality,
   QualityComparison,
+  StatedSet,
   ToldValue
 } from '../../compute/diagnostics/contract.js'
 import { formatFigureCount } from '../figures/format.js'
@@ -173,7 +174,7 @@ function at(root: unknown, path: QualityRow['path']): unknown {
 }
 
 /** `12 samples, 3,402 retained tokens, 4 steps`. */
-export function countsText({ source, quality }: DiagnosedSet): string {
+export function countsText({ source, quality }: StatedSet): string {
   const plural = (count: number, word: string): string => `${formatFigureCount(count)} ${word}${count === 1 ? '' : 's'}`
   const steps = quality.by_step.length
   return [
@@ -185,13 +186,21 @@ export function countsText({ source, quality }: DiagnosedSet): string {
   ].join(', ')
 }
 
+/** Most characters of a uid that a sentence shows; the document has it whole. */
+const MAX_UID = 60
+
+export function shortenedUid(uid: string): string {
+  const characters = [...uid]
+  return characters.length <= MAX_UID ? uid : `${characters.slice(0, MAX_UID).join('')}…`
+}
+
 /** `dump.pt row 3, step 12, uid …`, for a sample whose file, step or uid is known. */
 export function sampleText(place: NonNullable<DiagnosedSet['findings'][number]['place']>): string {
   const { file, row, step, uid } = place
   const parts = [
     ...(file === null ? [] : [`${file}${row === null ? '' : ` row ${row}`}`]),
     ...(step === null ? [] : [`step ${step}`]),
-    ...(uid === null ? [] : [`uid ${uid}`])
+    ...(uid === null ? [] : [`uid ${shortenedUid(uid)}`])
   ]
   return `${placeText(place)}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`
 }

@@ -7,6 +7,7 @@ import {
   estimateAt,
   intervalText,
   qualityRows,
+  shortenedUid,
   shownNumber,
   type AuditRow,
   type QualityRow
@@ -59,7 +60,7 @@ function estimatorTable(diagnosis: Diagnosis): PageTable {
 }
 
 function toldCell(told: AuditRow['told']): TableCell {
-  if (told === null) return { lines: [''] }
+  if (told === null) return { lines: [NONE] }
   if (told.agrees === null) return { lines: [told.text, 'not identifiable'] }
   return { lines: [told.text, told.agrees ? 'agrees' : 'differs'], status: told.agrees ? 'agrees' : 'differs' }
 }
@@ -102,7 +103,7 @@ function noInterval(quality: Quality, { path }: QualityRow): string {
 function comparisonTable(diagnosis: Diagnosis, against: NonNullable<Diagnosis['against']>): PageTable {
   const { quality, source } = diagnosis
   return {
-    name: 'quality',
+    name: 'compared',
     caption: 'Both critics against returns and outcomes, and the difference: the first minus the second.',
     head: ['Statistic', source.name, against.source.name, 'Difference', '95 % interval of the difference'],
     rows: qualityRows(quality).map(of => {
@@ -139,7 +140,7 @@ function turnsTable({ source, quality }: DiagnosedSet, named: boolean): PageTabl
           {
             lines: [
               String(turn.index),
-              ...(turn.uid === null ? [] : [`uid ${turn.uid}`]),
+              ...(turn.uid === null ? [] : [`uid ${shortenedUid(turn.uid)}`]),
               ...(turn.step === null ? [] : [`step ${turn.step}`])
             ]
           },

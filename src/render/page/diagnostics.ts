@@ -82,7 +82,10 @@ function ofSet(set: DiagnosedSet): string {
   const lead =
     findings.length === 0
       ? noFindingText(set)
-      : `${formatPlural(faults, 'fault')} and ${formatPlural(properties, 'property', 'properties')} of the trainer.`
+      : `${[
+          ...(faults === 0 ? [] : [formatPlural(faults, 'fault')]),
+          ...(properties === 0 ? [] : [`${formatPlural(properties, 'property', 'properties')} of the trainer`])
+        ].join(' and ')}.`
   const hidden = audit.not_identifiable.map(name => name.replaceAll('_', ' ')).join(', ')
   const limits =
     hidden === '' ? '' : `<p>These numbers cannot tell: ${escapeHtml(hidden)}. A fault that shows there alone would not be seen.</p>\n`
@@ -106,14 +109,14 @@ function findingHtml({ kind, severity, message, place, evidence, report }: Place
 
 function qualityLead({ quality, against }: Diagnosis): string {
   const { unit, units, resamples } = quality.resampling
-  const kind = unit === 'trajectory' ? 'trajectories' : 'prompt groups'
+  const drawn = unit === 'trajectory' ? formatPlural(units, 'trajectory', 'trajectories') : formatPlural(units, 'prompt group')
   const sampling =
     quality.sampling === 'not stated'
       ? 'How the trajectories were chosen is not stated: numbers that depend on the share of successes hold for this sample alone.'
       : `The trajectories were chosen thus, as told: ${quality.sampling}.`
   const pairing = against === null ? '' : ` The two sets are ${against.comparison.pairing.rule}.`
   return (
-    `Intervals are 95 %, by bootstrap over ${formatFigureCount(units)} ${kind} (${formatFigureCount(resamples)} resamples); tokens are never drawn. ` +
+    `Intervals are 95 %, by bootstrap over ${drawn} (${formatFigureCount(resamples)} resamples); tokens are never drawn. ` +
     `Values and returns are in units of the reward. ${sampling}${pairing}`
   )
 }

@@ -199,9 +199,11 @@ const DIAGNOSTICS = `
 .finding dt { color: var(--soft); }
 .finding dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .lead { font-size: 1.15rem; font-weight: 600; }
-.made.estimator tbody th div:first-child, .made.quality tbody th div:first-child, .made.turns tbody th div:first-child { font-family: inherit; }
+.made.estimator tbody th div:first-child, .made.quality tbody th div:first-child,
+.made.compared tbody th div:first-child, .made.turns tbody th div:first-child { font-family: inherit; }
 .estimator th:nth-child(1) { width: 24%; }
-.quality th:nth-child(1) { width: 31%; } .quality th:nth-child(5) { width: 27%; }
+.quality th:nth-child(1), .compared th:nth-child(1) { width: 28%; } .quality th:nth-child(2) { width: 11%; } .quality th:nth-child(3) { width: 20%; }
+.quality th:nth-child(4) { width: 15%; } .compared th:nth-child(2), .compared th:nth-child(3) { width: 20%; } .compared th:nth-child(4) { width: 12%; }
 @media (max-width: 30rem) { .finding dl { grid-template-columns: 1fr; } .finding dd { margin-bottom: 0.3rem; } }`
 
 export interface StyleOptions {

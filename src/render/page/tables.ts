@@ -57,6 +57,7 @@ export interface PageTable {
     | 'revisions'
     | 'estimator'
     | 'quality'
+    | 'compared'
     | 'evidence'
     | 'turns'
   readonly caption: string

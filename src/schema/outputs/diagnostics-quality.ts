@@ -175,7 +175,9 @@ const CALIBRATION = closed({
         success_rate: { kind: ESTIMATE, doc: 'share of them that belong to successes' }
       })
     ),
-    doc: 'bins of about equal count, by value; none where calibration is refused'
+    doc:
+      'bins of about equal count, by value, made of whole cells of one fixed histogram (4,096 cells over [-0.5, 1.5), open ends), so that ' +
+      'they may be merged; none where calibration is refused'
   },
   below_0: { kind: natural, doc: 'tokens with a value below 0; they are in the bins as they are' },
   above_1: { kind: natural, doc: 'tokens with a value above 1' },

@@ -24,7 +24,7 @@ export const finalRewardMasked: FaultKind = {
     if (hit.length === 0) return null
     const worst = hit.reduce((most, one) => (Math.abs(one.reward - one.held) > Math.abs(most.reward - most.held) ? one : most))
     return {
-      message: `The final reward sits on a masked token in ${counted(hit.length, 'sample')} that end in an observation: the return at the last trainable token is ${shown(worst.held)}, the reward ${shown(worst.reward)}, ${counted(worst.tail.trailing, 'masked token')} behind it`,
+      message: `The final reward sits on a masked token in ${counted(hit.length, 'sample')} that ${hit.length === 1 ? 'ends' : 'end'} in an observation: the return at the last trainable token is ${shown(worst.held)}, the reward ${shown(worst.reward)}, ${counted(worst.tail.trailing, 'masked token')} behind it`,
       place: { sample: worst.tail.record.index, token: worst.tail.last.here.token },
       evidence: {
         samples: hit.length,

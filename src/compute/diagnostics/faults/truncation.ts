@@ -12,7 +12,7 @@ export const truncation: FaultKind = {
     if (finished.length === 0) return null
     const first = finished[0]
     return {
-      message: `${counted(finished.length, 'truncated sample')} end as finished ones: the last return is ${shown(first.last.here.ret)} where the critic gave ${shown(first.last.here.value)}, and no value stands for what would have followed`,
+      message: `${counted(finished.length, 'truncated sample')} ${finished.length === 1 ? 'ends as a finished one' : 'end as finished ones'}: the last return is ${shown(first.last.here.ret)} where the critic gave ${shown(first.last.here.value)}, and no value stands for what would have followed`,
       place: { sample: first.record.index, token: first.last.here.token },
       evidence: { samples: finished.length, truncated: cut.length, last_return: first.last.here.ret, last_value: first.last.here.value }
     }

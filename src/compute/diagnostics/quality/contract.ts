@@ -2,6 +2,9 @@
  * What the quality statistics hand to outputs and pages: plain data without functions. The shapes are generic, so that a
  * comparison of two critics has the same names: there `E` is a `Compared` instead of an `Estimate`.
  *
+ * V: value, R: return, y: outcome, 1 for a success and 0 for a failure. Tokens are the retained ones, those with mask 1. Values, returns, errors and
+ * changes are in units of the return, squared errors in its square; rates, areas, correlations and ratios have no unit.
+ *
  * An undefined quantity is null, and `undefined_reasons` says why: at its pointer with `/value` where the statistic is
  * undefined or refused, with `/low` where only its interval is.
  */
@@ -65,15 +68,17 @@ export interface TurnRow<E> extends ValueErrors<E> {
   readonly absolute_change: E
 }
 
+/** [turns] at either end: the most that a trajectory has, at most 32. */
 export interface TurnRows<E> {
   readonly from_start: readonly TurnRow<E>[]
   readonly from_end: readonly TurnRow<E>[]
 }
 
+/** A transition leads from a retained token i to the next one. */
 export interface ChangesOfTransitions<E> {
-  /** mean |V[i+1] - V[i]| over transitions */
+  /** mean |V[i+1] - V[i]| over transitions, in units of the return */
   readonly mean_abs_change: E
-  /** share of transitions with |change| strictly above the study's threshold */
+  /** share of transitions with |V[i+1] - V[i]| strictly above the study's threshold, no unit */
   readonly jump_rate: E
 }
 
@@ -82,10 +87,11 @@ export interface ValueChanges<E> {
   readonly boundary: ChangesOfTransitions<E>
   /** transitions inside turns */
   readonly internal: ChangesOfTransitions<E>
-  /** boundary / internal */
+  /** mean_abs_change of boundary / that of internal, no unit; undefined where the value does not change inside turns */
   readonly mean_abs_change_ratio: E
+  /** jump_rate of boundary / that of internal, no unit; undefined without an internal jump */
   readonly jump_rate_ratio: E
-  /** over trajectories with both kinds of transitions; each trajectory's own means, every trajectory weighs the same */
+  /** over trajectories with both kinds of transitions: each one's own mean |V[i+1] - V[i]|, every trajectory weighs the same */
   readonly paired: {
     readonly boundary: E
     readonly internal: E
@@ -96,15 +102,22 @@ export interface ValueChanges<E> {
   }
 }
 
+/** Jump rates at one threshold. */
 export interface SweepRow<E> {
+  /** |change| that a transition has to exceed, in units of the return */
   readonly threshold: number
   /** the study's own threshold */
   readonly own: boolean
+  /** share of boundary transitions above it, no unit */
   readonly boundary: E
+  /** share of transitions inside turns above it */
   readonly internal: E
 }
 
-/** Least-squares slopes over trajectories against the trainer step, each in its unit for one step (`numpy.polyfit`, degree 1). */
+/**
+ * Least-squares slopes Σ (x - mean x)(m - mean m) / Σ (x - mean x)² over trajectories, of each one's mean m against its trainer step x, each in its
+ * unit for one step (`numpy.polyfit`, degree 1). Undefined where all are of one step.
+ */
 export interface StepDrift<E> {
   readonly mean_value: E
   readonly mean_return: E
@@ -114,16 +127,16 @@ export interface StepDrift<E> {
 
 /** What is said of one step, and of all steps pooled. */
 export interface SetQuality<E, C = E> extends WholeErrors<E> {
-  /** share of successes among the trajectories with a known outcome */
+  /** mean y: share of successes among the trajectories with a known outcome, no unit */
   readonly success_rate: E
   /**
-   * [10] area under the ROC curve of a trace's mean value in the decile for its outcome, ties half (`roc_auc_score`).
+   * [10] area under the ROC curve of a trace's mean value in the decile for its outcome, ties half, no unit (`roc_auc_score`).
    * `n_trajectories` counts those that are in a pair of a success and a failure
    */
   readonly auc_by_decile: readonly E[]
   /** [10] the same over pairs of one group alone (`within_group`); empty where there are no groups, or the set is one group */
   readonly auc_within_group: readonly E[]
-  /** expected calibration error (Naeini et al. 2015): Σ n_b / n · |mean outcome - mean V| over bins b of tokens */
+  /** expected calibration error (Naeini et al. 2015): Σ n_b / n · |mean y - mean V| over ten bins b of tokens by value, no unit */
   readonly calibration: C
   readonly changes: ValueChanges<E>
 }
@@ -144,11 +157,14 @@ export interface OutcomeQuality<E> extends WholeErrors<E> {
 }
 
 export interface PooledQuality<E, C = E> extends SetQuality<E, C> {
+  /** [13, or 14 with a threshold of the study's own] increasing */
   readonly sweep: readonly SweepRow<E>[]
   readonly drift: StepDrift<E>
   readonly by_outcome: { readonly success: OutcomeQuality<E> | null; readonly failure: OutcomeQuality<E> | null }
+  /** [steps] increasing */
   readonly by_step: readonly StepQuality<E>[]
   readonly by_turn: TurnRows<E>
+  /** [10] */
   readonly by_decile: readonly DecileRow<E>[]
 }
 
@@ -168,6 +184,7 @@ export interface ReliabilityBin {
 }
 
 export interface Calibration extends Estimate {
+  /** [at most 10] of about equal count, made of whole cells of the histogram; empty bins are left out */
   readonly bins: readonly ReliabilityBin[]
   /** tokens with a value below 0 and above 1: no probabilities. They are in the bins as they are */
   readonly below_0: number
@@ -175,11 +192,12 @@ export interface Calibration extends Estimate {
   readonly tokens: number
 }
 
-/** One of the turns that move the value most. */
+/** One of the turns that move the value most: `change` = V at its last token - V at its first, in units of the return. */
 export interface MovingTurn {
   readonly index: number
   readonly uid: string | null
   readonly step: number | null
+  /** from the start, 0 is the first */
   readonly turn: number
   /** turns of its trajectory */
   readonly turns: number

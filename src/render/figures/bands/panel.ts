@@ -102,7 +102,7 @@ function bandPanel({ panel, nothing, x, y, yTicks }: PreparedBands, axisWidth: n
         scale: panel.y.scale ?? LINEAR
       })
     },
-    nothing ? { empty: emptyNote(empty, x, y) } : {}
+    nothing ? { empty: { ...(emptyNote(empty, x, y) as object), xValue: middleOf(panel.x, x), yValue: middleOf(panel.y, y) } } : {}
   )
   return {
     label,
@@ -139,6 +139,11 @@ function rangeOf({ scale = LINEAR, include = [], ends }: AxisPlan, values: reado
   }
   const found = extent(values, include)
   return found === null ? { min: 0, max: 1 } : padRange(found, 0.05)
+}
+
+/** What stands in the middle of the axis. */
+function middleOf({ scale = LINEAR }: AxisPlan, { min, max }: Range): number {
+  return scale.kind === 'log' ? Math.sqrt(min * max) : (min + max) / 2
 }
 
 function ticksOf({ scale = LINEAR }: AxisPlan, range: Range, height: number): Ticks {

@@ -1,4 +1,5 @@
-/** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and a line at the foot. */
+/** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and two lines at the foot. */
+import type { Quality } from '../../../compute/diagnostics/contract.js'
 import type { FigureText, LegendKey, Rectangle } from '../config.js'
 import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
 import {
@@ -13,12 +14,14 @@ import {
   X_AXIS_HEIGHT,
   type KeyEntry
 } from '../style.js'
+import { formatPlural } from '../format.js'
 import { cleanText, drawnWidth, fitWidth } from '../text-width.js'
-import { BAND_LINE, type BandSeries } from './series.js'
+import { BAND_LINE, isDrawn, type BandSeries } from './series.js'
 
 const GUTTER = 8
 const ROW_GAP = 8
-const FOOT = 14
+const FOOT = 28
+const FOOT_LINE = 12
 const ROOM_FOR_MARK = 80
 
 export interface BandSheet {
@@ -40,7 +43,7 @@ export function bandSheet(plotHeights: readonly number[]): BandSheet {
   const height = Math.ceil((end + FOOT) / 6) * 6
   return {
     height,
-    footY: height - 4,
+    footY: height - 4 - FOOT_LINE,
     box: (row, column) => ({
       x: SHEET_MARGIN + (column === 1 ? half + GUTTER : 0),
       y: top(row),
@@ -50,23 +53,46 @@ export function bandSheet(plotHeights: readonly number[]): BandSheet {
   }
 }
 
-/** @param about names of the snapshots, which others chose */
-export function sheetTexts(title: string, about: readonly string[], foot: string, { footY }: BandSheet, synthetic: boolean): FigureText[] {
+/** `20 prompt groups`, of two sets `20 prompt groups against 60 trajectories`. */
+function unitsText(sets: readonly Pick<Quality, 'resampling'>[]): string {
+  const text = ({ resampling: { unit, units } }: Pick<Quality, 'resampling'>): string =>
+    unit === 'trajectory' ? formatPlural(units, 'trajectory', 'trajectories') : formatPlural(units, 'prompt group')
+  return sets.map(text).join(' against ')
+}
+
+/** What the bands are. @param sets those that are drawn, the named one first */
+export function bandsText(sets: readonly Pick<Quality, 'resampling'>[]): string {
+  return `Bands: 95 % intervals by bootstrap over ${unitsText(sets)}`
+}
+
+/**
+ * @param about names of the snapshots, which others chose
+ * @param foot a line each
+ */
+export function sheetTexts(
+  title: string,
+  about: readonly string[],
+  foot: readonly [string, string],
+  { footY }: BandSheet,
+  synthetic: boolean
+): FigureText[] {
   const room = SHEET_WIDTH - 2 * SHEET_MARGIN - (synthetic ? ROOM_FOR_MARK : 0)
   const shown = fitWidth(`${title}: ${about.map(cleanText).join(' against ')}`, TITLE_SIZE, room / BOLD)
   const size = TEXT_SIZE
   return [
     figureTitle(shown, SHEET_MARGIN),
     ...(synthetic ? [syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)] : []),
-    {
-      text: fitWidth(foot, size, SHEET_WIDTH - 2 * SHEET_MARGIN),
-      x: SHEET_MARGIN,
-      y: footY,
-      align: 'left',
-      size,
-      weight: 'normal',
-      color: INK.quiet
-    }
+    ...foot.map(
+      (line, i): FigureText => ({
+        text: fitWidth(line, size, SHEET_WIDTH - 2 * SHEET_MARGIN),
+        x: SHEET_MARGIN,
+        y: footY + i * FOOT_LINE,
+        align: 'left',
+        size,
+        weight: 'normal',
+        color: INK.quiet
+      })
+    )
   ]
 }
 
@@ -74,12 +100,12 @@ export function sheetTexts(title: string, about: readonly string[], foot: string
 const KEY_ROOM = 34
 
 /**
- * Legend keys of series, one for each label. A long label is cut, so that all have a place.
+ * Legend keys of series that are drawn, one for each label. A long label is cut, so that all have a place.
  * @param points of these series points alone are drawn
  */
 export function bandLegend(lines: readonly BandSeries[], points: readonly BandSeries[] = []): LegendKey[] {
   const once = (series: readonly BandSeries[]): BandSeries[] =>
-    series.filter(({ label }, i) => series.findIndex(other => other.label === label) === i)
+    series.filter((one, i) => isDrawn(one) && series.findIndex(other => other.label === one.label) === i)
   const labels = [...once(lines), ...once(points)].map(({ label }) => cleanText(label))
   const total = labels.reduce((sum, label) => sum + drawnWidth(label, TEXT_SIZE) + KEY_ROOM, 0)
   const width = SHEET_WIDTH - 2 * SHEET_MARGIN

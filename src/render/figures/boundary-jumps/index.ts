@@ -5,12 +5,12 @@
 import type { Diagnosis, DiagnosedSet } from '../../../compute/diagnostics/contract.js'
 import { bandPanels, diagonal, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, LOOKS, type BandSeries } from '../bands/series.js'
-import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
+import { bandLegend, bandSheet, bandsText, sheetTexts } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import { describePanels } from '../critic-quality/describe.js'
 import type { FigureDefinition } from '../definition.js'
 import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
-import { formatFigureCount, formatPlural } from '../format.js'
+import { formatFigureCount } from '../format.js'
 import { SHEET_WIDTH } from '../sheet.js'
 import { FONT_FAMILY, SERIES } from '../style.js'
 import { extent, type Range } from '../ticks.js'
@@ -114,21 +114,28 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
   ]
 }
 
+/** `480 transitions between turns, 15,162 inside; 109 of 120 above the diagonal of (b)`; of two sets `480 against 180 …` */
+function countsText(sets: readonly DiagnosedSet[]): string {
+  const each = (of: (set: DiagnosedSet) => string): string => sets.map(of).join(' against ')
+  const transitions = (kind: 'boundary' | 'internal'): string => each(({ quality }) => formatFigureCount(quality.transitions[kind]))
+  const above = ({ jumps }: DiagnosedSet): string =>
+    `${formatFigureCount(jumps.filter(({ boundary, internal }) => boundary > internal).length)} of ${formatFigureCount(jumps.length)}`
+  const paired = sets.every(({ jumps }) => jumps.length === 0) ? '' : `; ${each(above)} above the diagonal of (b)`
+  return `${transitions('boundary')} transitions between turns, ${transitions('internal')} inside${paired}`
+}
+
 export function buildBoundaryJumps(diagnosis: Diagnosis): FigureConfig {
-  const { source, synthetic, quality, against, jumps } = diagnosis
+  const { source, synthetic, against } = diagnosis
   const sheet = bandSheet([PLOT_HEIGHT])
   const panels = panelsOf(diagnosis, (row, column) => sheet.box(row, column))
-  const { boundary, internal } = quality.transitions
-  const above = jumps.filter(pair => pair.boundary > pair.internal).length
-  const foot =
-    `${formatPlural(boundary, 'transition')} between turns, ${formatFigureCount(internal)} inside; more between in ` +
-    `${formatFigureCount(above)} of ${formatPlural(jumps.length, 'trajectory', 'trajectories')}. Bands: 95 % intervals.`
+  const sets = [diagnosis as DiagnosedSet, ...(against === null ? [] : [against as DiagnosedSet])]
+  const foot = [`${countsText(sets)}.`, `${bandsText(sets.map(({ quality }) => quality))}. A share of 0 is not drawn.`] as const
   return {
     name: NAME,
     title: TITLE,
     description:
       `Two panels on the change of a critic's value from token to token.${describePanels(panels.slice(0, 1))}` +
-      ` (b) ${panels[1].title}, between turns against inside. ${foot}` +
+      ` (b) ${panels[1].title}, between turns against inside. ${foot.join(' ')}` +
       (synthetic ? ' The data are a synthetic replica.' : ''),
     width: SHEET_WIDTH,
     height: sheet.height,

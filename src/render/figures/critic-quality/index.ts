@@ -6,10 +6,11 @@
 import type { Diagnosis, Estimate, Quality } from '../../../compute/diagnostics/contract.js'
 import { across, bandPanels, diagonal, type AxisPlan, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, isDrawn, LOOKS, type BandSeries, type Look } from '../bands/series.js'
-import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
+import { bandLegend, bandSheet, bandsText, sheetTexts } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
+import { formatPlural } from '../format.js'
 import { FONT_FAMILY } from '../style.js'
 import { SHEET_WIDTH } from '../sheet.js'
 import { describeQuality } from './describe.js'
@@ -105,11 +106,11 @@ export function qualityPanels(
     )
   )
   const within = bandSeries(
-    `pairs of one ${quality.within_group ?? 'group'}`,
+    `pairs of one ${quality.within_group ?? 'group'}, in (d)`,
     LOOKS.second,
     quality.auc_within_group.map((estimate, d) => [middle(d), estimate])
   )
-  const aucSeries = other === null && isDrawn(within) ? [...auc, within] : auc
+  const aucSeries = other === null && isDrawn(within) ? [within, ...auc] : auc
   const reason = (pointer: string): string => shortReason(quality.undefined_reasons[pointer])
   const inOutcome = stratified ? `/by_outcome/${quality.by_outcome.success === null ? 'failure' : 'success'}` : ''
   const deciles = (field: DrawnError): string => {
@@ -205,8 +206,15 @@ export function buildCriticQuality(diagnosis: Diagnosis): FigureConfig {
   const rows = qualityPanels(diagnosis, () => ({ x: 0, y: 0, width: 1, height: 1 })).panels.length / 2
   const sheet = bandSheet(Array.from({ length: rows }, () => PLOT_HEIGHT))
   const { panels, legend } = qualityPanels(diagnosis, (row, column) => sheet.box(row, column))
-  const unit = quality.resampling.unit === 'trajectory' ? 'trajectories' : 'prompt groups'
-  const foot = `Bands: 95 % intervals by bootstrap over ${quality.resampling.units} ${unit}. Sampling: ${quality.sampling}.`
+  const sets = [quality, ...(against === null ? [] : [against.quality])]
+  const counts = sets.map(
+    ({ n_trajectories: n, tokens }) => `${formatPlural(n, 'trajectory', 'trajectories')} (${formatPlural(tokens, 'token')})`
+  )
+  const alone = panels.some(({ series }) => series.some(({ points }) => points.some(({ y, low }) => y !== null && low === null)))
+  const foot = [
+    `${counts.join(' against ')}. Sampling: ${quality.sampling}.`,
+    `${bandsText(sets)}${alone ? '; a point without one has too few trajectories' : ''}.`
+  ] as const
   return {
     name: NAME,
     title: TITLE,
