@@ -35,10 +35,10 @@ export interface PoolOptions {
 /** A worker: the file of the threads' code, and its function in this thread. */
 interface Worker {
   readonly file: string
-  readonly here: () => Work | Promise<Work>
+  readonly here: () => TaskFunction | Promise<TaskFunction>
 }
 
-type Work = (task: never) => unknown
+type TaskFunction = (task: never) => unknown
 
 interface Runner {
   run(task: unknown, worker: Worker): Promise<unknown>
@@ -49,11 +49,14 @@ interface Runner {
 export function openTracePool(threads: number, options: PoolOptions = {}): TracePool {
   const place = (name: string): string => new URL(`../../../workers/${name}`, import.meta.url).href
   // A bundle cannot import modules: this one is required, as the threads do.
-  const tracer = { file: options.worker ?? place('bundled-trace.cjs'), here: () => createRequire(place(''))('./bundled-trace.cjs') as Work }
+  const tracer = {
+    file: options.worker ?? place('bundled-trace.cjs'),
+    here: () => createRequire(place(''))('./bundled-trace.cjs') as TaskFunction
+  }
   const hasher = { file: place('hash.js'), here: () => hashStill }
   const diagnoser = {
     file: place('diagnose.js'),
-    here: async () => ((await import(diagnoser.file)) as { readonly default: Work }).default
+    here: async () => ((await import(diagnoser.file)) as { readonly default: TaskFunction }).default
   }
   const limits = systemLimits()
   const started = threadsBelow(limits, threads)
