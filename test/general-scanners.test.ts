@@ -1,6 +1,6 @@
 /**
- * The compiled loops may decline what the general code behind them reads. A run in which they are forced to decline
- * everything writes the same bytes, and its faults are the same.
+ * The compiled loops may decline what the general code behind them reads. A run without them (`src/kernel/plain.ts`) writes
+ * the same bytes, and its faults are the same.
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,8 @@ import t, { type Test } from 'tap'
 import { openTracePool, type TracePool } from '../src/compute/traces/pool.js'
 import { answerTrace } from '../src/compute/traces/trace-task.js'
 import { TraceScratch } from '../src/ingest/json/trace.js'
-import { kernelOfThread } from '../src/kernel/kernel.js'
+import { setKernelOfThread } from '../src/kernel/open.js'
+import { PlainKernel } from '../src/kernel/plain.js'
 import { defaultCacheDir, ensureReplica } from '../src/replica/index.js'
 import { fixture } from './support/paths.js'
 import { faultsOf, hashes, run } from './support/run.js'
@@ -16,16 +17,18 @@ import { faultsOf, hashes, run } from './support/run.js'
 const workers = openTracePool(1)
 t.teardown(() => workers.destroy())
 
-const scratch = new TraceScratch()
-/** Measures traces in this thread, whose kernel a test can reach. */
+let scratch = new TraceScratch()
+/** Measures traces in this thread, whose kernel a test can choose. */
 const here: TracePool = { ...workers, run: task => Promise.resolve(answerTrace(task, scratch)) }
 
 async function forced<T>(work: () => Promise<T>): Promise<T> {
-  kernelOfThread().forceGeneralScanners()
+  setKernelOfThread(new PlainKernel())
+  scratch = new TraceScratch()
   try {
     return await work()
   } finally {
-    kernelOfThread().forceGeneralScanners(false)
+    setKernelOfThread(null)
+    scratch = new TraceScratch()
   }
 }
 

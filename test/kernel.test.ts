@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { Kernel, kernelOfThread, Status, type Comparable } from '../src/kernel/kernel.js'
+import { Status, type Comparable } from '../src/kernel/kernel.js'
+import { kernelOfThread, openKernel } from '../src/kernel/open.js'
+import { PlainKernel } from '../src/kernel/plain.js'
 import { root } from './support/paths.js'
 import { Random } from './support/random.js'
 
@@ -117,25 +119,68 @@ t.test('what types cannot say is refused, not computed with', t => {
   t.end()
 })
 
-t.test('forced to, every loop that may decline declines everything', t => {
-  const own = new Kernel()
-  const text = Buffer.from('1, 2]')
-  const load = (): void => {
-    own.begin(64).fill(0).set(text)
-  }
+t.test('without WebAssembly, every loop that may decline declines everything', t => {
   const one = Float64Array.of(1)
-  for (const forced of [false, true, false]) {
-    own.forceGeneralScanners(forced)
-    load()
-    t.strictSame([own.numbers(0, 3), own.status, own.count], forced ? [0, Status.Odd, 3] : [5, Status.Closed, 5])
-    text.set(Buffer.from('"a"]'))
-    load()
+  for (const own of [openKernel(), new PlainKernel()]) {
+    const plain = own instanceof PlainKernel
+    const load = (text: string): void => {
+      own.begin(64).fill(0).set(Buffer.from(text))
+    }
+    load('1, 2]')
+    t.strictSame([own.numbers(0, 3), own.status, own.count], plain ? [0, Status.Odd, 3] : [5, Status.Closed, 5])
+    load('"a"]')
     own.marker = new Uint8Array(0)
-    t.strictSame([own.texts(0, 3), own.status, own.count], forced ? [0, Status.Odd, 3] : [4, Status.Closed, 4])
-    text.set(Buffer.from('1, 2]'))
-    t.equal(own.sound(one, one, one), !forced)
-    t.equal(own.difference(one, Float32Array.of(1)), forced ? 0 : -1)
+    t.strictSame([own.texts(0, 3), own.status, own.count], plain ? [0, Status.Odd, 3] : [4, Status.Closed, 4])
+    t.equal(own.sound(one, one, one), !plain)
+    t.equal(own.difference(one, Float32Array.of(1)), plain ? 0 : -1)
   }
+  t.end()
+})
+
+t.test('without WebAssembly, the other loops give the same bits', t => {
+  const random = new Random(7)
+  const plain = new PlainKernel()
+  const bits = (results: Float64Array): string => Buffer.from(results.buffer, results.byteOffset, results.byteLength).toString('hex')
+  const differ: string[] = []
+  for (let round = 0; round < 300; round++) {
+    const n = 1 + random.below(60)
+    // Magnitudes that cancel, so that the low parts of the sums count.
+    const number = (): number => (random.unit() - 0.5) * 10 ** (random.below(33) - 16)
+    const values = Float64Array.from({ length: n }, number)
+    const returns = Float64Array.from({ length: n }, (_, i) => (random.below(4) === 0 ? values[i] : random.below(2)))
+    const positions = new Float64Array(n)
+    for (let i = 1; i < n; i++) positions[i] = positions[i - 1] + 1 + (random.below(3) === 0 ? random.below(9) : 0)
+    const marks = kernel.boundaries(positions)
+    if (String(plain.boundaries(positions)) !== String(marks)) differ.push(`boundaries ${round}`)
+    const of = [values, returns, marks, 10 ** (random.below(9) - 6), random.below(2)] as const
+    if (bits(plain.measure(...of)) !== bits(kernel.measure(...of))) differ.push(`measure ${round}`)
+    const alphabet = Buffer.from('<</!x"\\\\{{}} ')
+    const bytes = Uint8Array.from({ length: n }, () => alphabet[random.below(alphabet.length)])
+    const from = random.below(n)
+    if (plain.nextTag(bytes, from) !== kernel.nextTag(kernel.hold(bytes), from)) differ.push(`nextTag ${round}`)
+    const marked = [0, 0].map(() => ({ depth: 1 + (round % 3), state: round % 2 }))
+    const ends = [plain.skim(bytes, from, marked[0]), kernel.skim(kernel.hold(bytes), from, marked[1])]
+    if (ends[0] !== ends[1] || JSON.stringify(marked[0]) !== JSON.stringify(marked[1])) differ.push(`skim ${round}`)
+  }
+  t.strictSame(differ, [])
+  t.end()
+})
+
+t.test('without WebAssembly, what is taken stays as it is until begin, also beyond the memory', t => {
+  const own = new PlainKernel()
+  own.begin(16)
+  const all = [1, 100, 64, 30 * 2 ** 20, 8].map((length, i) => own.take(length).fill(i))
+  for (const [i, bytes] of all.entries()) {
+    t.equal(bytes.byteOffset % 8, 0)
+    t.ok(bytes.every(byte => byte === i))
+  }
+  const mark = own.used
+  own.take(10)
+  own.release(mark)
+  t.equal(own.used, mark)
+  own.begin(16)
+  t.equal(own.take(100).buffer, own.take(30 * 2 ** 20).buffer, 'one memory, as large as was needed')
+  t.ok(own.doubles().length >= 0)
   t.end()
 })
 
@@ -153,7 +198,7 @@ t.test('the source map, beside what is published, knows every module of the loop
 })
 
 t.test('addresses beyond 2 GiB are not negative', t => {
-  const own = new Kernel()
+  const own = openKernel()
   own.begin(0)
   own.take(2 ** 31)
   const bytes = Buffer.from('{"a": "}"} </script>')
@@ -164,7 +209,7 @@ t.test('addresses beyond 2 GiB are not negative', t => {
 
 t.test('what lies at the end of a page of memory is read like all else', t => {
   for (const rest of [0, 8, 16, 24]) {
-    const own = new Kernel()
+    const own = openKernel()
     own.begin(0)
     const bytes = own.take(2 * 65_536 - own.used - rest).fill(0x20)
     bytes.set(Buffer.from('<'), bytes.length - 1)
@@ -175,7 +220,7 @@ t.test('what lies at the end of a page of memory is read like all else', t => {
 })
 
 t.test('memory grows under its views, is free again behind begin, and has an end', t => {
-  const own = new Kernel()
+  const own = openKernel()
   own.begin(16)
   const first = own.take(100).fill(7)
   const large = own.take(30 * 2 ** 20).fill(9)

@@ -29,7 +29,7 @@ import { certificateLine, checksSummary, checksTable, leftNote, manifestTable, s
 import { checkCertificates, shownPhases, studyFolder, verifyStudy } from './verified-study.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
-  return reporting(options, io, async reporter => {
+  return reporting({ ...options, note: pool.note }, io, async reporter => {
     const { out, formats, tables, threads } = options
     const watch = new Stopwatch(io.now)
     // 1. Inputs against their manifest

@@ -27,7 +27,7 @@ import { checkCertificates, shownPhases, studyFolder, verifyStudy, type Verified
 const WORK_NAME = 'critic-traces-audit'
 
 export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
-  return reporting(options, io, async reporter => {
+  return reporting({ ...options, note: pool.note }, io, async reporter => {
     const dir = await studyFolder(options.study, reporter)
     if (options.out !== null) refuseOutputsAtStudy(dir, options.out)
     const verified = await verifyStudy(dir, reporter)

@@ -7,6 +7,7 @@ import { parseCommand, type Command } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { COMMAND_NAMES } from './options.js'
 import { faultLines } from './lines.js'
+import type { Needs } from '../core/system/limits.js'
 import { isIdentityName, withoutSecrets } from '../core/secrets.js'
 
 /** Runs one command and returns the exit code. Never throws. */
@@ -45,6 +46,9 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   if (command.command === 'manifest') return (await import('./manifest.js')).runManifest(command, io)
   if (command.command === 'fetch') return (await import('./fetch.js')).runFetch(command, io)
   if (command.command === 'study init') return (await import('./study.js')).runStudyInit(command, io)
+  const { lowLimits, systemLimits } = await import('../core/system/limits.js')
+  const low = lowLimits(systemLimits(), command.command, NEEDS[command.command])
+  if (low.length > 0) throw new Failures(low)
   // The threads start first: they load their code while this thread loads its own.
   const { openTracePool } = await import('../compute/traces/pool.js')
   const pool = openTracePool(command.threads)
@@ -57,6 +61,17 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   } finally {
     await pool.destroy()
   }
+}
+
+/**
+ * The least that each command was measured to work with, with a margin (docs/performance.md). Every output stays open until all are
+ * written, and Node 20 opens the modules of a command side by side.
+ */
+const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'traces', Needs>> = {
+  all: { addresses: 780, data: 165, files: 128 },
+  audit: { addresses: 780, data: 165, files: 128 },
+  diagnose: { addresses: 640, data: 120, files: 96 },
+  traces: { addresses: 640, data: 120, files: 32 }
 }
 
 /** Where the help is for what could not be parsed. */

@@ -17,7 +17,7 @@ import { reporting, type Reporter } from './reporter.js'
 import { settingsOf } from './trace-settings.js'
 
 export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
-  return reporting(options, io, async reporter => {
+  return reporting({ ...options, note: pool.note }, io, async reporter => {
     const { paths, out, against: other, study } = options
     if (study !== null) refuseOutputsAtStudy(study, out)
     refuseOutputsAtInputs([...paths, ...(other === null ? [] : [other])], out)

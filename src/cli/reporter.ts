@@ -40,14 +40,18 @@ export class Reporter {
   }
 }
 
-/** Runs a command with a reporter. The reporter's progress ends however the command ends. */
+/**
+ * Runs a command with a reporter. The reporter's progress ends however the command ends.
+ * It first prints the note, if there is one.
+ */
 export async function reporting(
-  options: CommonOptions,
+  { note = null, ...options }: CommonOptions & { readonly note?: string | null },
   io: CliIo,
   command: (reporter: Reporter) => Promise<CommandResult>
 ): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
+    if (note !== null) progress.line(`note: ${note}`)
     return await command(new Reporter(options, io, progress))
   } finally {
     progress.close()

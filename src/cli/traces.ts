@@ -11,7 +11,7 @@ import { reporting } from './reporter.js'
 import { settingsOf } from './trace-settings.js'
 
 export async function runTraces(options: TracesOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
-  return reporting(options, io, async reporter => {
+  return reporting({ ...options, note: pool.note }, io, async reporter => {
     const { paths, out, formats } = options
     const { progress } = reporter
     let phase: Phase | null = null

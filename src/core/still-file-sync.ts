@@ -6,6 +6,7 @@ import {
   changeError,
   changeOf,
   CHUNK_BYTES,
+  comparingWords,
   isSameFile,
   MAX_WHOLE_BYTES,
   wordsOf,
@@ -138,5 +139,33 @@ export function readStillSync(
     return { bytes, sha256: hash('sha256', bytes) }
   } finally {
     file.close()
+  }
+}
+
+export interface HashTask {
+  readonly path: string
+  readonly links: 'follow' | 'refuse'
+}
+
+export interface HashAnswer {
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/**
+ * Null where the file cannot be read, is none or does not stand still. An input may be a link; an output that the program
+ * wrote is none.
+ */
+export function hashStill({ path, links }: HashTask): HashAnswer | null {
+  try {
+    const file = openStillSync(path, comparingWords('file'), { links })
+    try {
+      return { sha256: file.sha256(), bytes: file.size }
+    } finally {
+      file.close()
+    }
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
   }
 }

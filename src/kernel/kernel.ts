@@ -1,6 +1,6 @@
 /**
  * The compiled loops (`assembly/`, WebAssembly) and the memory that they run over. Each thread has one instance with one
- * memory, reused from trace to trace:
+ * memory, reused from trace to trace (`open.ts`):
  *
  *     constants │ text of the trace, zeros │ arrays and copies, in the order in which they are taken
  *
@@ -9,7 +9,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { describeCause, Fault } from '../core/errors.js'
+import { Fault } from '../core/errors.js'
 
 /** How a loop over an array ended. */
 export const enum Status {
@@ -47,7 +47,7 @@ interface Exports {
 }
 
 /** Number of doubles that `measure` writes. */
-const RESULTS = 14
+export const RESULTS = 14
 
 /** State of a skim between two chunks: open braces, and whether the next byte is in a string, or escaped in one. */
 export interface SkimMark {
@@ -65,34 +65,30 @@ const MAX_PAGES = 65536
 const LOOK_AHEAD = 17
 
 /** Bytes of array memory that a byte of text may need: an element takes two or more in the text, and eight in an array. */
-const ROOM_A_BYTE = 4
+export const ROOM_A_BYTE = 4
 
-export class Kernel {
-  readonly #memory = reserveMemory()
+/** What a thread needs of the loops and their memory. `plain.ts` has it without WebAssembly. */
+export type Kernel = Pick<CompiledKernel, keyof CompiledKernel>
+
+export class CompiledKernel {
+  readonly #memory: WebAssembly.Memory
   readonly #exports: Exports
   /** address of the text */
   readonly #base: number
   /** address behind the memory that is taken */
   #end: number
   #markerLength = 0
-  #declines = false
   /** all buffers so far: each growth makes a new buffer of the same bytes, and views of the older ones stay valid */
-  readonly #buffers = new Set<ArrayBufferLike>([this.#memory.buffer])
+  readonly #buffers: Set<ArrayBufferLike>
 
-  constructor() {
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory
+    this.#buffers = new Set([memory.buffer])
     const code = readFileSync(new URL('kernel.wasm', import.meta.url))
     const instance = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory: this.#memory } })
     this.#exports = instance.exports as unknown as Exports
     this.#base = align8(this.#exports.FREE.value as number)
     this.#end = this.#base
-  }
-
-  /**
-   * For tests. The loops with general code behind them (`numbers`, `texts`, `sound`, `difference`) decline everything, and
-   * the general code reads or compares it.
-   */
-  forceGeneralScanners(forced = true): void {
-    this.#declines = forced
   }
 
   /** Writes the doubles that `numbers` computes with. */
@@ -172,13 +168,11 @@ export class Kernel {
 
   /** Reads numbers from offset `at` of the text into the room, which holds `first` of them. Returns the offset of the end. */
   numbers(at: number, first: number): number {
-    if (this.#declines) return this.#decline(at, first)
     return (this.#exports.numbers(this.#base + at, this.#end, first) >>> 0) - this.#base
   }
 
   /** Reads over strings in the same way. Writes a 1 for each that ends with the marker; zeros without a marker. */
   texts(at: number, first: number): number {
-    if (this.#declines) return this.#decline(at, first)
     return (this.#exports.texts(this.#base + at, this.#end, first, this.#markerLength) >>> 0) - this.#base
   }
 
@@ -196,7 +190,6 @@ export class Kernel {
   sound(values: Float64Array, returns: Float64Array, positions: Float64Array): boolean {
     requireLength(values.length, values, returns, positions)
     requireElements(values)
-    if (this.#declines) return false
     return this.#within([values, returns, positions], ([v, r, p]) => this.#exports.sound(v, r, p, values.length) !== 0)
   }
 
@@ -213,7 +206,6 @@ export class Kernel {
   /** An index up to which all doubles equal, as numbers, what is stored at their places; -1: all do. Equal lengths. */
   difference(doubles: Float64Array, stored: Comparable): number {
     requireLength(stored.length, doubles)
-    if (this.#declines) return 0
     return this.#within([doubles, stored], ([a, b]) => {
       const n = doubles.length
       if (stored instanceof Float32Array) return this.#exports.differsFromFloat32(a, b, n)
@@ -229,13 +221,6 @@ export class Kernel {
       this.#exports.measure(v, r, values.length, b, boundaries.length, threshold, expectedReturn)
       return new Float64Array(this.#memory.buffer, this.#exports.RESULTS.value as number, RESULTS).slice()
     })
-  }
-
-  /** Ends a loop over an array before its first element. */
-  #decline(at: number, first: number): number {
-    this.#exports.status.value = Status.Odd
-    this.#exports.count.value = first
-    return at
   }
 
   /** Calls `use` with the arrays' addresses. Arrays outside this memory are copied into it for the call. */
@@ -254,29 +239,25 @@ export class Kernel {
     try {
       this.#memory.grow(missing)
     } catch (cause) {
-      const expected = 'a trace that fits in the 4 GiB of the compiled loops'
+      const expected =
+        end > PAGE_BYTES * MAX_PAGES ? 'a trace that fits in the 4 GiB of the compiled loops' : 'a higher limit of data (ulimit -d)'
       throw new Fault({ format: 'trace', problem: 'too large', found: `${end} bytes of memory needed`, expected, cause })
     }
     this.#buffers.add(this.#memory.buffer)
   }
 }
 
-/** The engine reserves addresses, not memory, for the largest size and for guard pages behind it: some 10 GiB each. */
-function reserveMemory(): WebAssembly.Memory {
+/**
+ * Null where the thread finds no addresses. The engine reserves addresses, not memory, for the largest size and for guard
+ * pages behind it: some 10 GiB; 4 GiB where Node was started with `--disable-wasm-trap-handler`.
+ */
+export function reserveMemory(): WebAssembly.Memory | null {
   try {
     return new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-  } catch (cause) {
-    const expected = 'address space of 12 GiB a thread (ulimit -v; node --disable-wasm-trap-handler needs 5)'
-    throw new Fault({ format: 'kernel', problem: 'without memory', found: describeCause(cause), expected, cause })
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
-}
-
-let ofThread: Kernel | null = null
-
-/** The one kernel of this thread. */
-export function kernelOfThread(): Kernel {
-  ofThread ??= new Kernel()
-  return ofThread
 }
 
 function requireElements(array: Float64Array): void {
@@ -291,6 +272,6 @@ function requireLength(length: number, ...arrays: readonly Float64Array[]): void
   }
 }
 
-function align8(address: number): number {
+export function align8(address: number): number {
   return Math.ceil(address / 8) * 8
 }

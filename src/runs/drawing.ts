@@ -1,10 +1,11 @@
 /**
  * The figures that a run has data for, in every format that was asked for. The module is loaded only where figures are
- * needed. A few files are drawn on the calling thread; more files are drawn by threads of their own.
+ * needed. A few files are drawn on the calling thread; more files are drawn by threads of their own, where the system's limits leave room.
  */
 import type { CurveFigureData } from '../compute/histories/contract.js'
+import { systemLimits, threadsBelow } from '../core/system/limits.js'
 import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
-import { renderFigure } from '../render/canvas/index.js'
+import { renderFigure, warmCanvas } from '../render/canvas/index.js'
 import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
 import type { FigureInputs, PlannedFigure } from '../render/figures/definition.js'
 import { plannedFigures, refuseSameNames } from '../render/figures/index.js'
@@ -67,11 +68,14 @@ function verifiedFigure(config: FigureConfig, manifest: Origin['manifest']): Fig
 
 /** Files in the order of the tasks. */
 async function* drawn(tasks: readonly FigureTask[], threads: number): AsyncGenerator<DrawnFigure, void, undefined> {
-  if (tasks.length <= FILES_WITHOUT_THREADS) {
+  // The library is in memory before the room for threads is counted.
+  await warmCanvas()
+  const fitting = tasks.length <= FILES_WITHOUT_THREADS ? 0 : threadsBelow(systemLimits(), Math.min(threads, tasks.length))
+  if (fitting === 0) {
     for (const { config, format } of tasks) yield { config, format, bytes: await renderFigure(config, format) }
     return
   }
-  const pool = await openFigurePool(Math.min(threads, tasks.length))
+  const pool = await openFigurePool(fitting)
   try {
     yield* pool.draw(tasks)
   } finally {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DataElement } from '../../src/ingest/html/data-element.js'
 import { TraceSlicer } from '../../src/ingest/json/slicer.js'
-import { Kernel } from '../../src/kernel/kernel.js'
+import { openKernel } from '../../src/kernel/open.js'
 import { parseTrace, TraceScratch, type TraceSlice } from '../../src/ingest/json/trace.js'
 import { DEFAULT_KEYS } from '../../src/schema/traces.js'
 import { contentOf } from './content.js'
@@ -31,7 +31,7 @@ export async function parseRates(path: string): Promise<Rate[]> {
   const page = readFileSync(path)
   const content = await contentOf(page)
   // The chunks lie in a kernel's memory, as in the program.
-  const kernel = new Kernel()
+  const kernel = openKernel()
   const chunksOf = (bytes: Buffer): Uint8Array[] =>
     Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, i) => kernel.hold(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)))
   const chunks = { page: chunksOf(page), content: chunksOf(content) }

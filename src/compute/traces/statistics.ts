@@ -7,7 +7,7 @@
  * The arrays must have passed `checks.ts`: equal lengths >= 1, finite numbers, strictly increasing positions.
  */
 import { Fault, EXIT } from '../../core/errors.js'
-import { kernelOfThread } from '../../kernel/kernel.js'
+import { kernelOfThread } from '../../kernel/open.js'
 import type { Outcome } from '../../schema/traces.js'
 import type { ChangeStatistics, Jump, TraceStatistics } from './contract.js'
 import { addPairs, meanOf, pairValue, type SumPair } from '../../core/sums.js'

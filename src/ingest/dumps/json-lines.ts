@@ -4,7 +4,7 @@
  */
 import type { Place } from '../../core/errors.js'
 import { KernelText } from '../json/kernel-text.js'
-import { Kernel } from '../../kernel/kernel.js'
+import { openKernel } from '../../kernel/open.js'
 import type { SampleKeyName } from '../../schema/sample-keys.js'
 import { linesOf } from './json-line-reader.js'
 import { isDecisiveName, namesOfLines, type JsonNames } from './json-names.js'
@@ -94,7 +94,7 @@ let ofThread: JsonRecordReader | null = null
  * part of a page while lines are read.
  */
 function readerOfThread(): JsonRecordReader {
-  ofThread ??= new JsonRecordReader(new KernelText(new Kernel()))
+  ofThread ??= new JsonRecordReader(new KernelText(openKernel()))
   return ofThread
 }
 

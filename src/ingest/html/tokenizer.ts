@@ -3,7 +3,7 @@
  * kinds of characters between them to a handler. Raw text that the handler asks for is passed on without a copy. All
  * bytes that change its state are ASCII, so nothing is decoded: names and values are latin1 text of the bytes.
  */
-import { kernelOfThread } from '../../kernel/kernel.js'
+import { kernelOfThread } from '../../kernel/open.js'
 import { BANG, DASH, GT, LT, SLASH } from './bytes.js'
 import { RawText } from './raw-text.js'
 import { isHtmlSpace, TagReader } from './tag-reader.js'

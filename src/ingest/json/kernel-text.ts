@@ -1,5 +1,6 @@
 /** A trace's text in the kernel's memory. The compiled `numbers` and `texts` read it by the same offsets. */
-import { kernelOfThread, type Kernel } from '../../kernel/kernel.js'
+import type { Kernel } from '../../kernel/kernel.js'
+import { kernelOfThread } from '../../kernel/open.js'
 import { POWERS_OF_TEN, POWER_HIGH, POWER_LOW } from './decimal.js'
 import { JsonText, PADDING } from './text.js'
 

@@ -7,7 +7,8 @@
 
 import { Buffer } from 'node:buffer'
 import { toFault, type Fault } from '../../core/errors.js'
-import { Kernel, kernelOfThread } from '../../kernel/kernel.js'
+import type { Kernel } from '../../kernel/kernel.js'
+import { kernelOfThread, openKernel } from '../../kernel/open.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
 import { malformedJson, tooLong } from './faults.js'
 import { Outline } from './outline.js'
@@ -119,7 +120,7 @@ export class TraceSlicer {
     try {
       const slice = { index, offset: this.#traceOffset, bytes: this.#part.view() }
       // a new kernel, since the thread's may hold a trace
-      parseTrace(slice, { keys: this.#keys, endMarker: null, scratch: new TraceScratch(new Kernel()) })
+      parseTrace(slice, { keys: this.#keys, endMarker: null, scratch: new TraceScratch(openKernel()) })
     } catch (error) {
       const earlier = toFault(error, 'json')
       if (earlier.details.problem !== 'truncated' || fault.details.problem === 'truncated') return earlier

@@ -7,7 +7,8 @@
  */
 
 import { Fault, printable, type Place } from '../../core/errors.js'
-import { kernelOfThread, Status } from '../../kernel/kernel.js'
+import { Status } from '../../kernel/kernel.js'
+import { kernelOfThread } from '../../kernel/open.js'
 import {
   TRACE_ARRAYS,
   type Outcome,

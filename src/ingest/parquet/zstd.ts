@@ -1,12 +1,12 @@
 /**
- * Decompresses Zstandard pages with fzstd (through hyparquet-compressors), and adds the checks that it lacks. fzstd
+ * Decompresses Zstandard pages with fzstd, and adds the checks that it lacks. fzstd
  * allocates the size and the window that a frame states, and returns a buffer of the stated size whether or not the blocks
  * filled it.
  * Not supported: dictionaries, several frames in one page. A frame's content checksum is not checked (Parquet's own page
  * checksum is).
  * Source: RFC 8878, sections 3.1.1.1 and 3.1.1.2.
  */
-import { decompressZstd } from 'hyparquet-compressors'
+import { decompress } from 'fzstd'
 import { malformedParquet } from './faults.js'
 
 const MIB = 1024 * 1024
@@ -42,7 +42,7 @@ export function zstd(input: Uint8Array, length: number): Uint8Array {
     const window = 2 ** (10 + exponent) * (1 + (input[5] & 7) / 8)
     if (window > MAX_WINDOW) throw malformedParquet('unsupported zstd', `a window of ${window} bytes`, `at most ${MAX_WINDOW}`)
   }
-  if (sizeBytes === 0) return decompressZstd(input)
+  if (sizeBytes === 0) return decompress(input)
   const at = blocks - sizeBytes
   const stated =
     sizeBytes === 1
@@ -53,7 +53,7 @@ export function zstd(input: Uint8Array, length: number): Uint8Array {
           ? view.getUint32(at, true)
           : Number(view.getBigUint64(at, true))
   if (stated !== length) throw corrupt(`a content of ${stated} bytes`, `${length} as the page header states`)
-  return decompressZstd(length > MAX_EXACT ? input : withoutSize(input, blocks, length))
+  return decompress(length > MAX_EXACT ? input : withoutSize(input, blocks, length))
 }
 
 /** The same frame without its content size: fzstd then returns the bytes of the blocks and no more. */

@@ -4,7 +4,8 @@
  * trace.
  */
 import { Fault } from '../../core/errors.js'
-import { Kernel } from '../../kernel/kernel.js'
+import type { Kernel } from '../../kernel/kernel.js'
+import { openKernel } from '../../kernel/open.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
 import { ByteTally, tallied } from '../../core/chunks.js'
 import { gunzippedIfGzip } from '../../core/gunzip.js'
@@ -46,7 +47,7 @@ export class PageSource {
    */
   async *slices(): AsyncGenerator<TraceSlice, void, void> {
     // Pages may be read side by side, and the thread's kernel holds a trace: so each page has a kernel of its own.
-    const kernel = idle.pop() ?? new Kernel()
+    const kernel = idle.pop() ?? openKernel()
     try {
       yield* this.#slices(kernel)
     } finally {

@@ -1,0 +1,118 @@
+/**
+ * Runs below limits of addresses, data, open files and cores write the bytes of a run without them, or say in one line which limit is
+ * too low. The built program, in processes of its own.
+ */
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { defaultCacheDir, ensureReplica } from '../../src/replica/index.js'
+import { fixture, root } from '../support/paths.js'
+import { hashes } from '../support/run.js'
+
+const GIB = 1048576
+
+/** Shell commands before the program, and whether a note must say what they cost. */
+const LIMITS: ReadonlyArray<readonly [limit: string, note: RegExp | null]> = [
+  [
+    `ulimit -v ${8 * GIB}`,
+    /^note: the system limits addresses to 8,192 MiB \(ulimit -v\).*general scanners serve; the outputs are the same$/m
+  ],
+  [
+    `ulimit -v ${4 * GIB}`,
+    /^note: the system limits addresses to 4,096 MiB \(ulimit -v\).*general scanners serve; the outputs are the same$/m
+  ],
+  [
+    `ulimit -v ${2 * GIB}`,
+    /^note: the system limits addresses to 2,048 MiB \(ulimit -v\).*general scanners serve; the outputs are the same$/m
+  ],
+  ['ulimit -d 262144', null],
+  [
+    'ulimit -n 32',
+    /^note: the system limits open files to 32 \(ulimit -n\); no thread of 3 beside the main one; the outputs are the same$/m
+  ],
+  ['taskset -cp 0 $$ >/dev/null', null]
+]
+
+const LOW =
+  /^critic-traces: system limit too low: (?:addresses|data|open files) to [\d,]+(?: MiB)? \(ulimit -[vdn]\), expected [\d,]+(?: MiB)? for \w+\n$/
+
+function below(limit: string, args: readonly string[]): SpawnSyncReturns<string> {
+  // Without the test runner's own modules, which it asks every child to load.
+  return spawnSync('sh', ['-c', `unset NODE_OPTIONS; ${limit}; exec "$0" "$@"`, process.execPath, ...args], { encoding: 'utf8' })
+}
+
+/** Limits below which this Node starts at all: 24 needs some 560 MiB of data. */
+const STARTED = LIMITS.filter(([limit]) => below(limit, ['-e', '0']).status === 0)
+
+/** Nothing but `timings.json` differs from run to run. */
+function outputsOf(folder: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(hashes(folder)).filter(([path]) => path !== 'timings.json'))
+}
+
+/** @returns the limits below which the command ran */
+function sameBelow(t: Test, command: readonly string[]): string[] {
+  const out = join(mkdtempSync(join(tmpdir(), 'critic-traces-limits-')), 'out')
+  t.teardown(() => rmSync(dirname(out), { recursive: true, force: true }))
+  const args = [join(root, 'dist/run.js'), ...command, '--threads', '3', '--out', out]
+  const free = below(':', args)
+  t.equal(free.status, 0, free.stderr)
+  t.notMatch(free.stderr, /the system limits/)
+  const wanted = outputsOf(out)
+  const ran: string[] = []
+  for (const [limit, note] of STARTED) {
+    rmSync(out, { recursive: true, force: true })
+    const { status, stderr } = below(limit, args)
+    if (status === 3) t.match(stderr, LOW, limit)
+    else {
+      t.equal(status, 0, `${limit}: ${stderr}`)
+      t.strictSame(outputsOf(out), wanted, limit)
+      if (note !== null) t.match(stderr, note)
+      t.ok(stderr.split('the system limits').length <= 2, 'one note')
+      ran.push(limit)
+    }
+  }
+  return ran
+}
+
+const EVERY = LIMITS.map(([limit]) => limit).filter(limit => STARTED.some(([started]) => started === limit))
+/** Where `diagnose` and `all`, which have more open files, run on every Node. */
+const LARGE = EVERY.filter(limit => limit.startsWith('taskset') || limit.endsWith(String(8 * GIB)) || limit.endsWith(String(4 * GIB)))
+
+t.test('traces: page and NPZ, with a figure', async t => {
+  const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  t.strictSame(sameBelow(t, ['traces', join(replica, 'critic_traces')]), EVERY)
+})
+
+t.test('traces: a folder of NPZ files, a file of torch.save', t => {
+  const folder = join(t.testdir(), 'arrays')
+  cpSync(fixture('snapshot'), folder, { recursive: true, filter: path => !path.endsWith('.html') })
+  t.strictSame(sameBelow(t, ['traces', folder, fixture('torch', 'slime.pt')]), EVERY)
+  t.end()
+})
+
+t.test('diagnose', async t => {
+  const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  const ran = sameBelow(t, ['diagnose', join(replica, 'critic_traces')])
+  t.strictSame(
+    ran.filter(limit => LARGE.includes(limit)),
+    LARGE
+  )
+})
+
+t.test('all, with every figure and page', t => {
+  const ran = sameBelow(t, ['all', '--no-cache'])
+  t.strictSame(
+    ran.filter(limit => LARGE.includes(limit)),
+    LARGE
+  )
+  t.end()
+})
+
+t.test('a limit that is too low is said before anything is written', t => {
+  const { status, stderr } = below('ulimit -n 40', [join(root, 'dist/run.js'), 'all', '--out', join(t.testdir(), 'out')])
+  t.equal(status, 3)
+  t.equal(stderr, 'critic-traces: system limit too low: open files to 40 (ulimit -n), expected 128 for all\n')
+  t.end()
+})
