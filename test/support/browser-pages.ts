@@ -577,7 +577,7 @@ export async function testLinks(t: Test, browser: Browser, { out }: ReplicaRun):
     })
   t.same(lost, [])
   const figures = tree(join(out, 'figures')).map(path => `figures/${path}`)
-  t.equal(figures.length, 24)
+  t.equal(figures.length, 30)
   const data = [
     'data.json',
     'derived_metrics.json',
