@@ -10,7 +10,6 @@ import { bandLegend, bandSheet, sheetTexts } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
-import { formatPlural } from '../format.js'
 import { FONT_FAMILY } from '../style.js'
 import { SHEET_WIDTH } from '../sheet.js'
 import { describeQuality } from './describe.js'
@@ -206,9 +205,8 @@ export function buildCriticQuality(diagnosis: Diagnosis): FigureConfig {
   const rows = qualityPanels(diagnosis, () => ({ x: 0, y: 0, width: 1, height: 1 })).panels.length / 2
   const sheet = bandSheet(Array.from({ length: rows }, () => PLOT_HEIGHT))
   const { panels, legend } = qualityPanels(diagnosis, (row, column) => sheet.box(row, column))
-  const { unit, units } = quality.resampling
-  const drawn = unit === 'trajectory' ? formatPlural(units, 'trajectory', 'trajectories') : formatPlural(units, unit)
-  const foot = `Bands: 95 % intervals by bootstrap over ${drawn}. Sampling: ${quality.sampling}.`
+  const unit = quality.resampling.unit === 'trajectory' ? 'trajectories' : 'prompt groups'
+  const foot = `Bands: 95 % intervals by bootstrap over ${quality.resampling.units} ${unit}. Sampling: ${quality.sampling}.`
   return {
     name: NAME,
     title: TITLE,
