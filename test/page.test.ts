@@ -272,7 +272,8 @@ t.test('references', t => {
     [
       'See {{see 09-none}}.',
       'template figure: 09-none, expected one that stands on a page, of 01-scores, 02-efficiency, 03-training-by-step, ' +
-        '04-training-over-time, 05-sao-recipe-training, 06-sao-critic-diagnostics, 07-multilingual-cases, 08-critic-traces (article.md, line 3, column 5)'
+        '04-training-over-time, 05-sao-recipe-training, 06-sao-critic-diagnostics, 07-multilingual-cases, 08-critic-traces, ' +
+        'critic-quality, boundary-jumps (article.md, line 3, column 5)'
     ],
     ['a {{audit}}', 'template block: audit, expected it alone on its line, from the first column (article.md, line 3, column 3)'],
     ['{{audit}}\nmore', 'template block: text below the audit table, expected an empty line below it (article.md, line 3, column 1)'],
@@ -694,7 +695,9 @@ const DRAWN_FROM: Readonly<Record<string, readonly string[]>> = {
   '05-sao-recipe-training': ['wandb/sao_r6_r7_observed_curves.csv', 'wandb/sao_r6_r7_statistics.json'],
   '06-sao-critic-diagnostics': ['wandb/sao_r6_r7_observed_curves.csv', 'wandb/sao_r6_r7_statistics.json'],
   '07-multilingual-cases': ['training_data/multilingual-case-observations.csv', 'training_data/multilingual-case-statistics.json'],
-  '08-critic-traces': ['training_data/critic-trace-trajectories.csv', 'training_data/critic-traces.arrow']
+  '08-critic-traces': ['training_data/critic-trace-trajectories.csv', 'training_data/critic-traces.arrow'],
+  'critic-quality': ['training_data/critic-diagnostics.json'],
+  'boundary-jumps': ['training_data/critic-diagnostics.json']
 }
 
 t.test("every number of the replica's pages can be traced", t => {
@@ -731,7 +734,7 @@ t.test("every number of the replica's pages can be traced", t => {
       words.every(word => /^[("]?(?:r6|r7|Qwen3\.5-35B-A3B|efgcpv3c)[).,;:]*$/.test(word)),
       `${path}: ${words.join(' ')}`
     )
-    t.notMatch($('main').text(), /\{\{|\}\}|undefined|NaN|\[object/)
+    t.notMatch($('main').text(), /\{\{|\}\}|undefined(?!_reasons)|NaN|\[object/)
   }
   const $ = load(written('preview/article.html'))
   const { claims } = claimsOf(run)
@@ -977,7 +980,7 @@ t.test('a page is whole and asks for nothing', t => {
   }
   for (const path of ['article.md', 'source-notes.md']) {
     t.match(written(path), /^# [^\n]+\n\n> \*\*Synthetic replica, not measurements\./)
-    t.notMatch(written(path), /\{\{|\}\}|undefined|NaN|\[object/)
+    t.notMatch(written(path), /\{\{|\}\}|undefined(?!_reasons)|NaN|\[object/)
     const targets = [...written(path).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target]) => decodeURIComponent(target))
     t.same(
       targets.filter(target => !existsSync(join(run.out, target))),

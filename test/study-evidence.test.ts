@@ -9,7 +9,7 @@ import { Fault } from '../src/core/errors.js'
 import { checkStudy, loadStudy, studyJsonSchema } from '../src/study/study.js'
 import { patternProblem } from '../src/core/safe-pattern.js'
 import { EVIDENCE_DOCUMENTS, RESERVED_OUTPUTS, TRACE_DOCUMENTS } from '../src/schema/outputs.js'
-import { OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
+import { DIAGNOSTIC_PATHS, OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
 import { caseOf } from './support/cases.js'
 import { REPLICA_HISTORIES } from './support/history-study.js'
 import { schemaProblems } from './support/json-schema.js'
@@ -531,9 +531,9 @@ t.test('patterns: what repeats something that varies is refused, what stands alo
 t.test('the documents that references may name are the outputs', async t => {
   t.same(
     [...TRACE_DOCUMENTS].sort(),
-    Object.values(OUTPUT_PATHS)
-      .filter(path => path.endsWith('.json'))
-      .sort()
+    [...Object.values(OUTPUT_PATHS), DIAGNOSTIC_PATHS.document].filter(path => path.endsWith('.json')).sort()
   )
+  for (const path of [DIAGNOSTIC_PATHS.byStep, DIAGNOSTIC_PATHS.byTurn, DIAGNOSTIC_PATHS.byDecile])
+    t.ok(RESERVED_OUTPUTS.includes(path), path)
   for (const path of Object.values(EVIDENCE_DOCUMENTS)) t.ok(RESERVED_OUTPUTS.includes(path), path)
 })

@@ -26,7 +26,7 @@ const REPLICA_VERSION = '11'
  * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
  * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
-export const REPLICA_MANIFEST_SHA256 = 'c6c8297a2aa6d4a8411409e8ff94163ed979c2f08143ac945edc21dfe87c78ab'
+export const REPLICA_MANIFEST_SHA256 = '14ea76daf7c1562dfa2b6b1bf922b525e39e9805fe328f265b9bb2562359e2e1'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
 /** Prefix of unfinished folders, for every version of the generator. */

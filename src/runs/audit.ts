@@ -24,5 +24,8 @@ export async function openAudit(
   if (study.claims === null) return null
   const { sha256, bytes, ...claims } = await readClaims(context.place(study.claims))
   const file = context.require({ path: study.claims, sha256, bytes })
-  return { file, judge: pages => audit(claims, { ...subject, synthetic: study.synthetic, unpublished: study.article?.unpublished ?? [], pages }) }
+  return {
+    file,
+    judge: pages => audit(claims, { ...subject, synthetic: study.synthetic, unpublished: study.article?.unpublished ?? [], pages })
+  }
 }

@@ -58,14 +58,6 @@ export function reduceRecords(plan: SnapshotPlan, { records, facts, inputs, left
   return diagnosedSet(records, { source, ...as })
 }
 
-/** The diagnosis of a study's own snapshot. */
-export function studyDiagnosis(plan: SnapshotPlan, read: ReadRecords, traces: CriticTraceStudy, synthetic: boolean): Diagnosis {
-  const { sampling, ...told } = toldOfStudy(traces)
-  const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = traces
-  const settings: DiagnosisSettings = { successThreshold, jumpThreshold, sampling, history: null }
-  return { ...reduceRecords(plan, read, { synthetic, told, settings }), settings, against: null }
-}
-
 export async function writeDiagnosis(set: OutputSet, diagnosis: Diagnosis, origin: Origin): Promise<void> {
   await writeDiagnostics(set, diagnosis, origin)
   await writeDiagnosticTables(set, diagnosis, origin)

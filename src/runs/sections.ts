@@ -19,12 +19,12 @@ import { SECTIONS, type HashedFile, type SectionKey, type Study } from '../schem
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { RunContext } from './context.js'
-import { studyDiagnosis, wantedRecord, writeDiagnosis } from './diagnosis.js'
 import type { FigureSources } from './drawing.js'
 import type { MeasuredEvidence } from './evidence.js'
 import { figureData, measureHistories, type MeasuredHistories } from './histories.js'
 import { historyInputs, traceInputs, type SectionInputs } from './provenance.js'
-import { inRun, measureSnapshot, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
+import { inRun, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
+import { measureStudyTraces } from './study-traces.js'
 import type { TokenTables } from './snapshot-work.js'
 
 /** What the sections of one study have in common, beside the run's context. */
@@ -94,12 +94,8 @@ async function runTraces(context: RunContext, traces: CriticTraceStudy, { study,
   const plan = await onlySnapshot(context.place(traces.snapshot))
   const { expectations } = traces
   const settings = { traces, expectations, enforced: true, examplesRequired: true, synthetic: study.synthetic, tables }
-  const { figure, records, ...measured } = await measureSnapshot(context, { plan, settings, pool, record: wantedRecord(traces) }, set)
-  const read = snapshotInputs(plan, measured)
-  const { facts = null, leftOut = [] } = measured.dump ?? {}
-  const diagnosis = studyDiagnosis(plan, { records, inputs: read, facts, leftOut }, traces, measured.statistics.synthetic)
-  await writeDiagnosis(set, diagnosis, { ...context.origin, synthetic: diagnosis.synthetic })
-  const inputs = read.map(inRun(context, plan))
+  const { figure, diagnosis, ...measured } = await measureStudyTraces(context, { plan, settings, pool }, set)
+  const inputs = snapshotInputs(plan, measured).map(inRun(context, plan))
   return async () => ({
     outcome: { snapshot: measured, diagnosis },
     inputs,

@@ -5,7 +5,21 @@
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type SnapshotKeys } from './traces.js'
 import { SAMPLING_DESIGNS } from './diagnostics.js'
 import { Fault } from '../core/errors.js'
-import { between, finite, flag, integer, nullable, number, object, oneOf, pair, refine, text, type Field, type Infer } from '../core/checker.js'
+import {
+  between,
+  finite,
+  flag,
+  integer,
+  nullable,
+  number,
+  object,
+  oneOf,
+  pair,
+  refine,
+  text,
+  type Field,
+  type Infer
+} from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ only within one object. */

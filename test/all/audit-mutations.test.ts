@@ -27,6 +27,7 @@ import { readManifest, verifyManifest } from '../../src/study/manifest.js'
 import { loadStudy } from '../../src/study/study.js'
 import { viewFaults } from '../../src/fetch/views.js'
 import { measureSnapshot } from '../../src/runs/snapshot.js'
+import { measureStudyTraces } from '../../src/runs/study-traces.js'
 import { writeFigureConstants } from '../../src/render/outputs/figure-documents.js'
 import { writeHistoryStatistics, writeSharedReference } from '../../src/render/outputs/history-documents.js'
 import { OutputSet } from '../../src/render/outputs/output-set.js'
@@ -467,7 +468,7 @@ t.test('the article: its templates and its prose', async t => {
   const settings = { traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: true }
   const documents = new Documents(
     await textsOf(async set => {
-      await measureSnapshot(contextOf(replica, true), { plan, settings, pool }, set)
+      await measureStudyTraces(contextOf(replica, true), { plan, settings, pool }, set)
       const drawn = withDrawnNumbers(history, await statedEvidence())
       await measureHistories(contextOf(replica, true), drawn, set)
       const { figures } = await measureEvidence(replica, section, set)
@@ -476,9 +477,13 @@ t.test('the article: its templates and its prose', async t => {
     })
   )
   const claims = await readClaims(join(replica, 'claims.json'))
-  const subject = { synthetic: true, documents }
+  const subject = { synthetic: true, unpublished: ['training_data/critic-diagnostics.json'], documents }
   const first = audit(claims, { ...subject, pages: null })
-  const figures = [...section.figures, ...history.figures, { name: '08-critic-traces', title: 'Critic traces' }].map(({ name, title }) => ({
+  const figures = [
+    ...section.figures,
+    ...history.figures,
+    ...['08-critic-traces', 'critic-quality', 'boundary-jumps'].map(name => ({ name, title: name }))
+  ].map(({ name, title }) => ({
     name,
     title,
     description: title,

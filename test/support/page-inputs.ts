@@ -24,7 +24,9 @@ export const FIGURE_NAMES = [
   '05-sao-recipe-training',
   '06-sao-critic-diagnostics',
   '07-multilingual-cases',
-  '08-critic-traces'
+  '08-critic-traces',
+  'critic-quality',
+  'boundary-jumps'
 ] as const
 
 export function figures(png: (name: string) => Uint8Array = () => picture(700, 480)): readonly PageFigure[] {

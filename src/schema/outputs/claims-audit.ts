@@ -41,7 +41,10 @@ export const CLAIMS_AUDIT = output(
         'null: no page was made of templates'
     },
     strict: { kind: flag, doc: 'a value in unclaimed fails the audit' },
-    notes: { kind: list(someText), doc: 'what a reader should know and no run fails for: that the claims file lists no discrepancies, how many values are cited of outputs of which nothing is published' },
+    notes: {
+      kind: list(someText),
+      doc: 'what a reader should know and no run fails for: that the claims file lists no discrepancies, how many values are cited of outputs of which nothing is published'
+    },
     undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
   }
 )

@@ -1,0 +1,29 @@
+/** The snapshot of a study: its traces measured, and in the same pass its critic diagnosed. */
+import type { Diagnosis, DiagnosisSettings } from '../compute/diagnostics/contract.js'
+import type { OutputSet } from '../render/outputs/output-set.js'
+import type { RunContext } from './context.js'
+import { reduceRecords, toldOfStudy, wantedRecord, writeDiagnosis } from './diagnosis.js'
+import { measureSnapshot, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
+import type { SnapshotWork } from './snapshot-work.js'
+
+export interface MeasuredTraces extends Omit<MeasuredSnapshot, 'records'> {
+  readonly diagnosis: Diagnosis
+}
+
+/** Writes both, without their figures, into a set that the caller commits. @throws as `measureSnapshot` does */
+export async function measureStudyTraces(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<MeasuredTraces> {
+  const {
+    plan,
+    settings: { traces }
+  } = work
+  const { records, ...measured } = await measureSnapshot(context, { ...work, record: wantedRecord(traces) }, set)
+  const { sampling, ...told } = toldOfStudy(traces)
+  const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = traces
+  const settings: DiagnosisSettings = { successThreshold, jumpThreshold, sampling, history: null }
+  const { facts = null, leftOut = [] } = measured.dump ?? {}
+  const read = { records, inputs: snapshotInputs(plan, measured), facts, leftOut }
+  const { synthetic } = measured.statistics
+  const diagnosis: Diagnosis = { ...reduceRecords(plan, read, { synthetic, told, settings }), settings, against: null }
+  await writeDiagnosis(set, diagnosis, { ...context.origin, synthetic })
+  return { ...measured, diagnosis }
+}
