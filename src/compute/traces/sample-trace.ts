@@ -8,7 +8,7 @@ import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpyHeader } from '../../ingest/npz/encode.js'
 import { kernelOfThread } from '../../kernel/kernel.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
-import { rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
+import { retainedIndexes, rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
 import type { ParsedTrace, SpanTexts, TraceArrayName, TraceFields } from '../../schema/traces.js'
 import type { SampleSource } from './contract.js'
 
@@ -140,7 +140,7 @@ function retainedMember(from: SampleNumbers, kept: Int32Array): NpyMember<Sample
  * @throws Fault (exit 1) at the first difference, with its index and both numbers
  */
 export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedSample): void {
-  const kept = indexesOf(second.mask)
+  const kept = retainedIndexes(second.mask)
   const other = { response_positions: kept, values: retained(second.values, kept), returns: retained(second.returns, kept) }
   const own = { response_positions: trace.positions, values: trace.values, returns: trace.returns }
   if (kept.length !== own.values.length) {
@@ -176,17 +176,6 @@ function named({ source: { file, row } }: PackedSample): string {
 
 function differs(problem: string, found: string, expected: string, place: Place): Fault {
   return new Fault({ format: 'trace', problem, found, expected, place, exitCode: EXIT.checkFailed })
-}
-
-/** Indexes of the tokens with mask 1, increasing. */
-function indexesOf(mask: Uint8Array): Int32Array {
-  const indexes = new Int32Array(mask.length)
-  let n = 0
-  for (let t = 0; t < mask.length; t++) {
-    indexes[n] = t
-    n += mask[t]
-  }
-  return indexes.subarray(0, n)
 }
 
 function retained<T extends SampleNumbers>(from: T, kept: Int32Array): T {

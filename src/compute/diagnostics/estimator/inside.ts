@@ -37,14 +37,15 @@ export interface ReturnForms {
  * Transitions inside turns, as indices k of their first token. The one in front of the last token is left out, and the first of
  * a longer sample: a reward that is off by one lies there.
  */
-export function insideTransitions(view: AuditView): number[] {
-  const n = view.positions.length
-  const found: number[] = []
-  for (let k = n >= 16 ? 1 : 0; k < n - (n >= 4 ? 2 : 1); k++) if (view.positions[k + 1] === view.positions[k] + 1) found.push(k)
-  return found
+export function insideTransitions({ positions }: AuditView): Int32Array {
+  const n = positions.length
+  const found = new Int32Array(n)
+  let count = 0
+  for (let k = n >= 16 ? 1 : 0; k < n - (n >= 4 ? 2 : 1); k++) if (positions[k + 1] === positions[k] + 1) found[count++] = k
+  return found.subarray(0, count)
 }
 
-function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): RelationRows {
   const rows = new RelationRows(3, inside.length)
   const { rewards, kl } = view
   const data = rows.data
@@ -60,7 +61,7 @@ function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumber
   return rows
 }
 
-function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): RelationRows {
   const rows = new RelationRows(10, inside.length)
   const { rewards, kl } = view
   for (const k of inside) {
@@ -84,7 +85,7 @@ function foreignForm(
   view: AuditView,
   values: SampleNumbers,
   returns: SampleNumbers,
-  inside: readonly number[],
+  inside: Int32Array,
   other: SampleNumbers | null
 ): Form | null {
   if (other === null) return null

@@ -12,8 +12,6 @@ const BFLOAT16 = 2 ** -8 / 2
 const LOOKED_AT = 256
 const MOST_DECIMALS = 7
 
-const bits = new DataView(new ArrayBuffer(4))
-
 export interface Precision {
   /** relative error of one number */
   readonly relative: number
@@ -45,14 +43,13 @@ export function precisionOf(array: SampleNumbers | null): Precision {
       return { relative: SINGLE, absolute: decimals === null ? 0 : 0.5 * 10 ** -decimals }
     }
   }
+  const singles = array instanceof Float32Array ? array : new Float32Array(array)
+  const words = new Uint32Array(singles.buffer, singles.byteOffset, singles.length)
   let low = 0
   let exponentWide = false
-  for (let i = 0; i < array.length; i++) {
-    bits.setFloat32(0, array[i])
-    const word = bits.getUint32(0)
-    low |= word & 0xffff
-    if ((word & 0x1fff) !== 0) exponentWide = true
-    if (exponentWide) break
+  for (let i = 0; i < words.length && !exponentWide; i++) {
+    low |= words[i] & 0xffff
+    exponentWide = (words[i] & 0x1fff) !== 0
   }
   if (low === 0) return { relative: BFLOAT16, absolute: 0 }
   return { relative: exponentWide ? SINGLE : HALF, absolute: 0 }

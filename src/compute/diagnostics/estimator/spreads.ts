@@ -18,16 +18,6 @@ export interface ValueSpreads {
 
 export const NOTHING: Spread = { n: 0, mean: 0, m2: 0 }
 
-export function spreadOf(n: number, at: (k: number) => number): Spread {
-  if (n === 0) return NOTHING
-  let mean = 0
-  for (let k = 0; k < n; k++) mean += at(k)
-  mean /= n
-  let m2 = 0
-  for (let k = 0; k < n; k++) m2 += (at(k) - mean) ** 2
-  return { n, mean, m2 }
-}
-
 export function mergeSpreads(a: Spread, b: Spread): Spread {
   if (a.n === 0) return b
   if (b.n === 0) return a
@@ -39,12 +29,28 @@ export function mergeSpreads(a: Spread, b: Spread): Spread {
 export function valueSpreads(view: AuditView): ValueSpreads | null {
   const { values, returns, at } = view
   if (values === null || returns === null) return null
-  const spreads = {
-    returns: spreadOf(at.length, k => returns[at[k]]),
-    errors: spreadOf(at.length, k => returns[at[k]] - values[at[k]]),
-    values: spreadOf(at.length, k => values[at[k]])
+  const n = at.length
+  if (n === 0) return { returns: NOTHING, errors: NOTHING, values: NOTHING }
+  let [r, e, v] = [0, 0, 0]
+  for (let k = 0; k < n; k++) {
+    const i = at[k]
+    r += returns[i]
+    e += returns[i] - values[i]
+    v += values[i]
   }
-  return Object.values(spreads).every(s => Number.isFinite(s.m2)) ? spreads : null
+  const [meanR, meanE, meanV] = [r / n, e / n, v / n]
+  let [r2, e2, v2] = [0, 0, 0]
+  for (let k = 0; k < n; k++) {
+    const i = at[k]
+    const ofR = returns[i] - meanR
+    const ofE = returns[i] - values[i] - meanE
+    const ofV = values[i] - meanV
+    r2 += ofR * ofR
+    e2 += ofE * ofE
+    v2 += ofV * ofV
+  }
+  if (!Number.isFinite(r2) || !Number.isFinite(e2) || !Number.isFinite(v2)) return null
+  return { returns: { n, mean: meanR, m2: r2 }, errors: { n, mean: meanE, m2: e2 }, values: { n, mean: meanV, m2: v2 } }
 }
 
 /** Largest finite magnitude among the tokens with mask 1; 0 without an array. */

@@ -27,24 +27,34 @@ export function sweepThresholds(own: number): readonly number[] {
   return sweep.includes(own) ? sweep : [...sweep, own].sort((a, b) => a - b)
 }
 
+function thresholdsBelow(change: number, thresholds: Float64Array): number {
+  let below = 0
+  while (below < thresholds.length && change > thresholds[below]) below++
+  return below
+}
+
 /** @param starts indexes of the tokens that begin a turn */
 export function changeSumsOf(values: Float64Array, starts: readonly number[], sweep: readonly number[]): ChangeSums {
   const thresholds = Float64Array.from(sweep)
   const cells = thresholds.length + 1
   // Transitions by the number of thresholds that they exceed; those at boundaries in the second half.
   const exceeding = new Uint32Array(2 * cells)
-  let [boundarySum, internalSum, turn] = [0, 0, 1]
-  for (let i = 1; i < values.length; i++) {
-    const change = Math.abs(values[i] - values[i - 1])
-    let above = 0
-    while (above < thresholds.length && change > thresholds[above]) above++
-    if (i === starts[turn]) {
-      turn++
+  let [boundarySum, internalSum] = [0, 0]
+  for (let turn = 0; turn < starts.length; turn++) {
+    const start = starts[turn]
+    const end = turn + 1 < starts.length ? starts[turn + 1] : values.length
+    let value = values[start]
+    if (turn > 0) {
+      const change = Math.abs(value - values[start - 1])
       boundarySum += change
-      exceeding[cells + above]++
-    } else {
+      exceeding[cells + thresholdsBelow(change, thresholds)]++
+    }
+    for (let i = start + 1; i < end; i++) {
+      const next = values[i]
+      const change = Math.abs(next - value)
+      value = next
       internalSum += change
-      exceeding[above]++
+      exceeding[thresholdsBelow(change, thresholds)]++
     }
   }
   const kind = (sum: number, counts: Uint32Array): ChangesOfKind => {

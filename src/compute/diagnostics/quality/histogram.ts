@@ -30,25 +30,28 @@ export function cellEdge(cell: number): number {
   return cell === 0 ? -Infinity : FROM + (cell - 1) / PER_UNIT
 }
 
+function cellOf(value: number): number {
+  if (value < FROM) return 0
+  return value >= 1.5 ? CELLS + 1 : 1 + Math.trunc((value - FROM) * PER_UNIT)
+}
+
 export function histogramOf(values: Float64Array): ValueHistogram {
-  const cellOf = new Uint16Array(values.length)
-  let [below0, above1, lowest, highest] = [0, 0, ALL_CELLS, -1]
+  let [least, most, below0, above1] = [Infinity, -Infinity, 0, 0]
   for (let i = 0; i < values.length; i++) {
     const v = values[i]
-    const cell = v < FROM ? 0 : v >= 1.5 ? CELLS + 1 : 1 + Math.floor((v - FROM) * PER_UNIT)
-    cellOf[i] = cell
-    if (cell < lowest) lowest = cell
-    if (cell > highest) highest = cell
+    if (v < least) least = v
+    if (v > most) most = v
     if (v < 0) below0++
     else if (v > 1) above1++
   }
   // Values of one trajectory lie close together: cells outside their range are not even made.
-  const range = Math.max(0, highest + 1 - lowest)
+  const lowest = cellOf(least)
+  const range = values.length === 0 ? 0 : cellOf(most) + 1 - lowest
   const counts = new Uint32Array(range)
   const sums = new Float64Array(range)
   let used = 0
   for (let i = 0; i < values.length; i++) {
-    const cell = cellOf[i] - lowest
+    const cell = cellOf(values[i]) - lowest
     if (counts[cell]++ === 0) used++
     sums[cell] += values[i]
   }
