@@ -5,7 +5,8 @@
  * rows of its known alternatives too: values off by one, rewards off by one, values of a neighbouring sample.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import { type Form, RelationRows } from './form.js'
+import { type Form, LARGEST, RelationRows, SMALL } from './form.js'
+import { solveNormal } from './linear.js'
 import { SINGLE } from './precision.js'
 import type { AuditView } from './view.js'
 
@@ -59,6 +60,61 @@ function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumber
     rows.commit(view.positions[k])
   }
   return rows
+}
+
+/**
+ * The form of the plain rows, number for number as they would give it, without keeping them: most samples follow the relation,
+ * and need no more.
+ */
+function plainForm({ at, positions, rewards, kl }: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): Form | null {
+  let [n, largest] = [0, 0]
+  let [g0, g1, g2, h00, h01, h02, h11, h12, h22] = [0, 0, 0, 0, 0, 0, 0, 0, 0]
+  for (let row = 0; row < inside.length; row++) {
+    const i = at[inside[row]]
+    const y = returns[i] - (rewards === null ? 0 : rewards[i])
+    const v = values[i + 1]
+    const r = returns[i + 1]
+    const p = kl === null ? 0 : -kl[i]
+    const size = Math.abs(y) + Math.abs(v) + Math.abs(r) + Math.abs(p)
+    if (!(size < LARGEST)) continue
+    n += 1
+    if (size > largest) largest = size
+    g0 += v * y
+    g1 += r * y
+    g2 += p * y
+    h00 += v * v
+    h01 += v * r
+    h02 += v * p
+    h11 += r * r
+    h12 += r * p
+    h22 += p * p
+  }
+  if (n === 0) return null
+  const h = [h00, h01, h02, h11, h12, h22]
+  const own = solveNormal(h, [g0, g1, g2], 3).x
+  const [a, b, c] = own
+  const least = SMALL * largest
+  let [s, max, token, weighty, e0, e1, e2] = [0, 0, 0, 0, 0, 0, 0]
+  for (let row = 0; row < inside.length; row++) {
+    const k = inside[row]
+    const i = at[k]
+    const y = returns[i] - (rewards === null ? 0 : rewards[i])
+    const v = values[i + 1]
+    const r = returns[i + 1]
+    const p = kl === null ? 0 : -kl[i]
+    const size = Math.abs(y) + Math.abs(v) + Math.abs(r) + Math.abs(p)
+    if (!(size < LARGEST)) continue
+    if (size >= least) weighty += 1
+    const e = y - a * v - b * r - c * p
+    s += e * e
+    e0 += e * v
+    e1 += e * r
+    e2 += e * p
+    if (Math.abs(e) <= max) continue
+    max = Math.abs(e)
+    token = positions[k]
+  }
+  return { n, weighty, own, h, gradient: [e0, e1, e2], s, max, at: token }
 }
 
 function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): RelationRows {
@@ -127,14 +183,13 @@ export function returnForms(view: AuditView, scale: number, coarse: boolean, nei
   const { values, returns } = view
   if (values === null || returns === null) return { plain: null, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   const inside = insideTransitions(view)
-  const rows = plainRows(view, values, returns, inside)
-  const plain = rows.form()
+  const plain = plainForm(view, values, returns, inside)
   const limit = ROUNDINGS * SINGLE * scale
   const proven = plain === null || (plain.n >= ENOUGH_ROWS && plain.max <= limit)
   if (proven) return { plain, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   return {
     plain,
-    ...(coarse ? { trimmed: null, outlier: null } : trim(rows, limit)),
+    ...(coarse ? { trimmed: null, outlier: null } : trim(plainRows(view, values, returns, inside), limit)),
     wide: wideRows(view, values, returns, inside).form(),
     before: view.whole ? foreignForm(view, values, returns, inside, neighbours.before) : null,
     behind: view.whole ? foreignForm(view, values, returns, inside, neighbours.behind) : null

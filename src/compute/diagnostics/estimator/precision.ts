@@ -46,11 +46,9 @@ export function precisionOf(array: SampleNumbers | null): Precision {
   const singles = array instanceof Float32Array ? array : new Float32Array(array)
   const words = new Uint32Array(singles.buffer, singles.byteOffset, singles.length)
   let low = 0
-  let exponentWide = false
-  for (let i = 0; i < words.length && !exponentWide; i++) {
+  for (let i = 0; i < words.length; i++) {
     low |= words[i] & 0xffff
-    exponentWide = (words[i] & 0x1fff) !== 0
+    if ((low & 0x1fff) !== 0) return { relative: SINGLE, absolute: 0 }
   }
-  if (low === 0) return { relative: BFLOAT16, absolute: 0 }
-  return { relative: exponentWide ? SINGLE : HALF, absolute: 0 }
+  return { relative: low === 0 ? BFLOAT16 : HALF, absolute: 0 }
 }
