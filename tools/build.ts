@@ -5,14 +5,15 @@
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
  *     maps/kernel.wasm.map              their source map, which is not published
  *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
+ *     bundle/diagnose.cjs, diagnose-worker.cjs   the same of `diagnose`
  *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *     .built                            a hash of all that these are made of, and of them
  *
  * Before that it removes what no source makes any more (`stale.ts`). Where `.built` still has the hash, it makes nothing.
  *
- * `traces` measures a snapshot in half a second. Without bundles a third of it was loading some 150 modules and compiling
- * their functions. The other commands take seconds, or load little: they run from their modules.
+ * `traces` measures a snapshot in half a second, `diagnose` takes a second. Without bundles a third and a sixth of it was loading
+ * some 150 modules and compiling their functions. The other commands take seconds, or load little: they run from their modules.
  */
 import assemblyscript from 'assemblyscript/asc'
 import { build, type Plugin } from 'esbuild'
@@ -22,6 +23,8 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
+import type { RecordAnswer, RecordTask } from '../src/compute/diagnostics/record-task.js'
 import type { TraceAnswer, TraceTask } from '../src/compute/traces/trace-task.js'
 import { PageSource } from '../src/ingest/traces/page.js'
 import { compiledFile, loadBundle, type Bundle } from '../src/core/load.cjs'
@@ -101,9 +104,10 @@ const PLACES = `
 const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
-/** Commands that are not in the bundles: src/cli/cli.ts imports a command's module when it runs that command. */
-const OTHER_COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'verify']
+/** Commands in modules of their own: src/cli/cli.ts imports a command's module when it runs that command. */
+const COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'traces', 'verify']
 
+/** A bundle has one command at most: that of its name. */
 async function bundle(name: string, entry: string): Promise<void> {
   const { warnings } = await build({
     entryPoints: [join(DIST, entry)],
@@ -125,7 +129,7 @@ async function bundle(name: string, entry: string): Promise<void> {
       'canvas',
       'chart.js',
       'chartjs-plugin-annotation',
-      ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))
+      ...COMMANDS.filter(command => command !== name).map(command => join(DIST, `src/cli/${command}.js`))
     ]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
@@ -139,7 +143,7 @@ async function keepCompiled(name: string, use: (exports: object) => Promise<void
   await rename(temp, compiledFile(name))
 }
 
-async function useCommand(exports: object): Promise<void> {
+async function useCommand(command: string, exports: object): Promise<void> {
   const { main } = exports as typeof import('../src/cli/program.js')
   const out = await mkdtemp(join(tmpdir(), 'critic-traces-build-'))
   let told = ''
@@ -151,19 +155,30 @@ async function useCommand(exports: object): Promise<void> {
   } as unknown as NodeJS.WriteStream
   const io = { stdout: kept, stderr: kept, env: {}, now: () => performance.now(), signal: new AbortController().signal }
   try {
-    const code = await main(['traces', SNAPSHOT, '--no-figures', '--out', out], io)
+    const code = await main([command, SNAPSHOT, '--no-figures', '--out', out], io)
     if (code !== 0) throw new Error(`the bundled program ended with ${code}: ${told.trimEnd()}`)
   } finally {
     await rm(out, { recursive: true })
   }
 }
 
+async function useDiagnoser(exports: object): Promise<void> {
+  const { default: diagnose } = exports as { readonly default: (task: RecordTask) => RecordAnswer }
+  const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = DEFAULT_CRITIC_TRACE_STUDY
+  await forTraces(trace => diagnose({ kind: 'trace-record', trace, successThreshold, thresholds: sweepThresholds(jumpThreshold) }))
+}
+
 async function useWorker(exports: object): Promise<void> {
   const { default: measure } = exports as { readonly default: (task: TraceTask) => TraceAnswer }
+  await forTraces(measure)
+}
+
+/** Has a worker answer the traces of a tiny snapshot. */
+async function forTraces(answerOf: (task: TraceTask) => TraceAnswer | RecordAnswer): Promise<void> {
   const { jump_threshold: jumpThreshold, success_threshold: successThreshold } = DEFAULT_CRITIC_TRACE_STUDY
   const page = new PageSource(join(SNAPSHOT, 'index.html'), { keys: DEFAULT_KEYS })
   for await (const slice of page.slices()) {
-    const answer = measure({
+    const answer = answerOf({
       kind: 'snapshot',
       folder: SNAPSHOT,
       keys: DEFAULT_KEYS,
@@ -206,10 +221,14 @@ async function make(): Promise<void> {
   await compileKernel()
   await bundle('traces', 'src/cli/program.js')
   await bundle('worker', 'workers/trace.js')
+  await bundle('diagnose', 'src/cli/program.js')
+  await bundle('diagnose-worker', 'workers/diagnose.js')
   await rename(NEW_BUNDLES, BUNDLES)
   await mkdir(NEW_BUNDLES)
   await keepCompiled('worker', useWorker)
-  await keepCompiled('traces', useCommand)
+  await keepCompiled('traces', exports => useCommand('traces', exports))
+  await keepCompiled('diagnose-worker', useDiagnoser)
+  await keepCompiled('diagnose', exports => useCommand('diagnose', exports))
   await rm(NEW_BUNDLES, { recursive: true })
 }
 

@@ -1,5 +1,5 @@
 /**
- * The worker pool: Piscina over the bundled `workers/trace.ts`, `workers/diagnose.js` and `workers/hash.js`. Tasks and columns are views of
+ * The worker pool: Piscina over `workers/trace.ts` and `workers/diagnose.ts`, both bundled, and `workers/hash.js`. Tasks and columns are views of
  * SharedArrayBuffers, so no token is copied between threads. Piscina's own queue does not wait when it is full, it
  * rejects. The window of `inOrder` therefore bounds the number of running tasks. A worker that dies gives a Fault.
  */
@@ -26,7 +26,7 @@ export interface PoolOptions {
 export function openTracePool(threads: number, options: PoolOptions = {}): TracePool {
   const filename = options.worker ?? new URL('../../../workers/bundled-trace.cjs', import.meta.url).href
   const hasher = new URL('../../../workers/hash.js', import.meta.url).href
-  const diagnoser = new URL('../../../workers/diagnose.js', import.meta.url).href
+  const diagnoser = new URL('../../../workers/bundled-diagnose.cjs', import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 2, recordTiming: false })
   // On Node 20, stopping a thread that still loads its code ends the whole process. `destroy` therefore waits for the
   // first message of each thread, which says that it is ready.

@@ -14,6 +14,8 @@ import type { AuditView } from './view.js'
 export const ROUNDINGS = 16
 /** A sample with fewer rows says little by itself. */
 const ENOUGH_ROWS = 16
+/** Rows that a loop goes over at a time. */
+const TOGETHER = 1024
 
 /** Values of the samples before and behind a sample in canonical order; null at the ends of the dump. */
 export interface NeighbourValues {
@@ -62,23 +64,56 @@ function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumber
   return rows
 }
 
+/** Where the plain relation is read: index k of each row's first token. */
+interface PlainSource {
+  readonly view: AuditView
+  readonly values: SampleNumbers
+  readonly returns: SampleNumbers
+  readonly inside: Int32Array
+}
+
 /**
  * The form of the plain rows, number for number as they would give it, without keeping them: most samples follow the relation,
- * and need no more.
+ * and need no more. The loops stand alone and go over parts of the rows, so that the engine compiles each of them once.
  */
-function plainForm({ at, positions, rewards, kl }: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): Form | null {
-  let [n, largest] = [0, 0]
-  let [g0, g1, g2, h00, h01, h02, h11, h12, h22] = [0, 0, 0, 0, 0, 0, 0, 0, 0]
-  for (let row = 0; row < inside.length; row++) {
+function plainForm(source: PlainSource): Form | null {
+  const { length } = source.inside
+  const products = new Float64Array(11)
+  for (let from = 0; from < length; from += TOGETHER) addProducts(source, from, Math.min(from + TOGETHER, length), products)
+  const [n, largest] = products
+  if (n === 0) return null
+  const own = solveNormal(products.subarray(5), products.subarray(2, 5), 3).x
+  const sums = new Float64Array(7)
+  const given = Float64Array.of(...own, SMALL * largest)
+  for (let from = 0; from < length; from += TOGETHER) addResiduals(source, from, Math.min(from + TOGETHER, length), given, sums)
+  const [weighty, s, max, at, ...gradient] = sums
+  return { n, weighty, own, h: Array.from(products.subarray(5)), gradient, s, max, at }
+}
+
+/** Adds rows to: their number, the largest size (a maximum), X'y [3], X'X packed [6]. */
+function addProducts({ view, values, returns, inside }: PlainSource, from: number, to: number, into: Float64Array): void {
+  const { at, rewards, kl } = view
+  let n = into[0]
+  let largest = into[1]
+  let g0 = into[2]
+  let g1 = into[3]
+  let g2 = into[4]
+  let h00 = into[5]
+  let h01 = into[6]
+  let h02 = into[7]
+  let h11 = into[8]
+  let h12 = into[9]
+  let h22 = into[10]
+  for (let row = from; row < to; row++) {
     const i = at[inside[row]]
-    const y = returns[i] - (rewards === null ? 0 : rewards[i])
+    const y = rewards === null ? returns[i] : returns[i] - rewards[i]
     const v = values[i + 1]
     const r = returns[i + 1]
     const p = kl === null ? 0 : -kl[i]
     const size = Math.abs(y) + Math.abs(v) + Math.abs(r) + Math.abs(p)
     if (!(size < LARGEST)) continue
     n += 1
-    if (size > largest) largest = size
+    largest = Math.max(largest, size)
     g0 += v * y
     g1 += r * y
     g2 += p * y
@@ -89,16 +124,33 @@ function plainForm({ at, positions, rewards, kl }: AuditView, values: SampleNumb
     h12 += r * p
     h22 += p * p
   }
-  if (n === 0) return null
-  const h = [h00, h01, h02, h11, h12, h22]
-  const own = solveNormal(h, [g0, g1, g2], 3).x
-  const [a, b, c] = own
-  const least = SMALL * largest
-  let [s, max, token, weighty, e0, e1, e2] = [0, 0, 0, 0, 0, 0, 0]
-  for (let row = 0; row < inside.length; row++) {
+  into.set([n, largest, g0, g1, g2, h00, h01, h02, h11, h12, h22])
+}
+
+/**
+ * Adds rows to: the number of weighty ones, the squared residuals, the largest residual and its token, X'(y - X own) [3].
+ * @param given own coefficients [3], the least size of a weighty row
+ */
+function addResiduals(
+  { view, values, returns, inside }: PlainSource,
+  from: number,
+  to: number,
+  given: Float64Array,
+  into: Float64Array
+): void {
+  const { at, positions, rewards, kl } = view
+  const [a, b, c, least] = given
+  let weighty = into[0]
+  let s = into[1]
+  let max = into[2]
+  let token = into[3]
+  let e0 = into[4]
+  let e1 = into[5]
+  let e2 = into[6]
+  for (let row = from; row < to; row++) {
     const k = inside[row]
     const i = at[k]
-    const y = returns[i] - (rewards === null ? 0 : rewards[i])
+    const y = rewards === null ? returns[i] : returns[i] - rewards[i]
     const v = values[i + 1]
     const r = returns[i + 1]
     const p = kl === null ? 0 : -kl[i]
@@ -114,7 +166,7 @@ function plainForm({ at, positions, rewards, kl }: AuditView, values: SampleNumb
     max = Math.abs(e)
     token = positions[k]
   }
-  return { n, weighty, own, h, gradient: [e0, e1, e2], s, max, at: token }
+  into.set([weighty, s, max, token, e0, e1, e2])
 }
 
 function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): RelationRows {
@@ -183,7 +235,7 @@ export function returnForms(view: AuditView, scale: number, coarse: boolean, nei
   const { values, returns } = view
   if (values === null || returns === null) return { plain: null, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   const inside = insideTransitions(view)
-  const plain = plainForm(view, values, returns, inside)
+  const plain = plainForm({ view, values, returns, inside })
   const limit = ROUNDINGS * SINGLE * scale
   const proven = plain === null || (plain.n >= ENOUGH_ROWS && plain.max <= limit)
   if (proven) return { plain, trimmed: null, outlier: null, wide: null, before: null, behind: null }

@@ -35,26 +35,46 @@ function cellOf(value: number): number {
   return value >= 1.5 ? CELLS + 1 : 1 + Math.trunc((value - FROM) * PER_UNIT)
 }
 
-export function histogramOf(values: Float64Array): ValueHistogram {
-  let [least, most, below0, above1] = [Infinity, -Infinity, 0, 0]
+interface ValueRange {
+  readonly least: number
+  readonly most: number
+  readonly below0: number
+  readonly above1: number
+}
+
+function rangeOf(values: Float64Array): ValueRange {
+  let least = Infinity
+  let most = -Infinity
+  let below0 = 0
+  let above1 = 0
   for (let i = 0; i < values.length; i++) {
     const v = values[i]
-    if (v < least) least = v
-    if (v > most) most = v
-    if (v < 0) below0++
-    else if (v > 1) above1++
+    least = Math.min(least, v)
+    most = Math.max(most, v)
+    below0 += v < 0 ? 1 : 0
+    above1 += v > 1 ? 1 : 0
   }
+  return { least, most, below0, above1 }
+}
+
+function addValues(values: Float64Array, lowest: number, counts: Uint32Array, sums: Float64Array): void {
+  for (let i = 0; i < values.length; i++) {
+    const cell = cellOf(values[i]) - lowest
+    counts[cell]++
+    sums[cell] += values[i]
+  }
+}
+
+export function histogramOf(values: Float64Array): ValueHistogram {
+  const { least, most, below0, above1 } = rangeOf(values)
   // Values of one trajectory lie close together: cells outside their range are not even made.
   const lowest = cellOf(least)
   const range = values.length === 0 ? 0 : cellOf(most) + 1 - lowest
   const counts = new Uint32Array(range)
   const sums = new Float64Array(range)
+  addValues(values, lowest, counts, sums)
   let used = 0
-  for (let i = 0; i < values.length; i++) {
-    const cell = cellOf(values[i]) - lowest
-    if (counts[cell]++ === 0) used++
-    sums[cell] += values[i]
-  }
+  for (let cell = 0; cell < range; cell++) if (counts[cell] > 0) used++
   const histogram = { cells: new Uint16Array(used), counts: new Uint32Array(used), sums: new Float64Array(used), below0, above1 }
   for (let cell = 0, k = 0; cell < range; cell++) {
     if (counts[cell] === 0) continue
