@@ -65,7 +65,7 @@ export interface ResampleCounts {
 }
 
 /** Rows of sums in blocks of eight; see `assembly/resampling.ts`. */
-export interface RowBlocks {
+export interface BlockedRows {
   /** [units] the unit of each row */
   readonly order: Int32Array
   readonly rows: Float64Array
@@ -260,7 +260,7 @@ export class Kernel {
   }
 
   /** [width × columns] each resample's sums of rows; those of resamples b and b + 1 lie together, by column. */
-  addRows({ rows, blocks, order, columns }: RowBlocks, { counts, width }: ResampleCounts): Float64Array {
+  addRows({ rows, blocks, order, columns }: BlockedRows, { counts, width }: ResampleCounts): Float64Array {
     return this.#within([rows, blocks, order, counts], ([r, k, o, c]) => {
       const sums = this.#zeros(width * columns)
       this.#exports.addRows(r, k, blocks.length - 1, o, order.length, c, width, sums.byteOffset, columns)

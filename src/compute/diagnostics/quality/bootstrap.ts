@@ -57,7 +57,14 @@ export function resampledStatistics(plan: QualityPlan, options: ResampleOptions)
 }
 
 /** The statistics of a part of the resamples, written to their places. */
-function readSums({ linear, columns, slots }: QualityPlan, both: Float64Array, part: number, all: Float64Array, first: number, resamples: number): void {
+function readSums(
+  { linear, columns, slots }: QualityPlan,
+  both: Float64Array,
+  part: number,
+  all: Float64Array,
+  first: number,
+  resamples: number
+): void {
   const sums = new Float64Array(columns)
   const out = new Float64Array(slots)
   for (let b = 0; b < part; b++) {

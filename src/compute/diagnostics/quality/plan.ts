@@ -3,7 +3,7 @@
  * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas;
  * `bootstrap.ts` evaluates it.
  */
-import type { ResampleCounts, RowBlocks } from '../../../kernel/kernel.js'
+import type { ResampleCounts, BlockedRows } from '../../../kernel/kernel.js'
 import type { QualityRecord } from './record.js'
 
 export type ResampleUnit = readonly QualityRecord[]
@@ -42,7 +42,7 @@ interface SumPart extends PlanPart<SumFamily> {
   readonly column: number
 }
 
-export interface QualityPlan extends RowBlocks {
+export interface QualityPlan extends BlockedRows {
   readonly units: readonly ResampleUnit[]
   readonly linear: readonly SumPart[]
   readonly ranked: readonly PlanPart<RankFamily>[]
