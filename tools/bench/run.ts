@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: compares this program with a Python peer that does the same work (tools/bench/peer.py: json and numpy).
- * Dumps are read against peer-dumps.py. Whole processes run in turn; medians and ratios are of one run. Needs python3 with numpy, and matplotlib for the figures.
+ * Dumps are read against peer-dumps.py, and diagnosed against peer-diagnose.py (numpy, scikit-learn). Whole processes run in turn; medians and ratios are of one run. Needs python3 with numpy, and matplotlib for the figures.
  * What is missing is reported and left out. Prints a Markdown report; nothing here is a test.
  */
 import { spawnSync } from 'node:child_process'
