@@ -259,12 +259,15 @@ export class Kernel {
     })
   }
 
-  /** [width × columns] each resample's sums of rows; those of resamples b and b + 1 lie together, by column. */
+  /**
+   * [width × columns] each resample's sums of rows; those of resamples b and b + 1 lie together, by column. They lie in this memory,
+   * until its next use.
+   */
   addRows({ rows, blocks, order, columns }: BlockedRows, { counts, width }: ResampleCounts): Float64Array {
     return this.#within([rows, blocks, order, counts], ([r, k, o, c]) => {
       const sums = this.#zeros(width * columns)
       this.#exports.addRows(r, k, blocks.length - 1, o, order.length, c, width, sums.byteOffset, columns)
-      return sums.slice()
+      return sums
     })
   }
 
