@@ -31,7 +31,14 @@ export function sweepThresholds(own: number): readonly number[] {
  * Adds the changes between the values [from, to) to `exceeding`, by the number of thresholds that each exceeds, and their sum to
  * `sum`. The first thresholds are compared without a branch: which of them a change exceeds is anybody's guess.
  */
-function countChanges(values: Float64Array, from: number, to: number, thresholds: Float64Array, exceeding: Uint32Array, sum: number): number {
+function countChanges(
+  values: Float64Array,
+  from: number,
+  to: number,
+  thresholds: Float64Array,
+  exceeding: Uint32Array,
+  sum: number
+): number {
   const [first, second, third, fourth] = [0, 1, 2, 3].map(i => thresholds[i] ?? Infinity)
   let value = values[from]
   for (let i = from + 1; i < to; i++) {
