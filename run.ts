@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program's entry: `node dist/run.js`. The command `traces`, which takes half a second, is loaded as a bundle (`tools/build.ts`).
+ * The program's entry: `node dist/run.js`. The commands `traces` and `diagnose`, which take a second, are loaded as bundles (`tools/build.ts`).
  * This module and those that it imports are loaded by any Node from 14.13 on, which then says that it is too old. So none of them
  * assigns with `??=`, and they load what may be newer on demand.
  */
@@ -27,14 +27,14 @@ process.on('unhandledRejection', error => {
   void fail(error)
 })
 
-function bundled(): Program {
+function bundled(name: string): Program {
   // Required, not imported: for an import, Node first scans a CommonJS module for its exports, which takes longer than all the rest.
   const { loadBundle } = createRequire(import.meta.url)('./src/core/load.cjs') as typeof import('./src/core/load.cjs')
   try {
-    return loadBundle('traces').exports as Program
+    return loadBundle(name).exports as Program
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    process.stderr.write('critic-traces: program not built: no dist/bundle/traces.cjs, expected what "npm run build" writes\n')
+    process.stderr.write(`critic-traces: program not built: no dist/bundle/${name}.cjs, expected what "npm run build" writes\n`)
     process.exit(3)
   }
 }
@@ -45,7 +45,8 @@ if (isTooOld(process.versions.node)) {
 }
 
 try {
-  const program = process.argv[2] === 'traces' ? bundled() : await import('./src/cli/program.js')
+  const command = process.argv[2]
+  const program = command === 'traces' || command === 'diagnose' ? bundled(command) : await import('./src/cli/program.js')
   await program.run()
 } catch (error) {
   await fail(error)

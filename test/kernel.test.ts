@@ -240,3 +240,76 @@ t.test('memory grows under its views, is free again behind begin, and has an end
   t.throws(() => own.begin(2 ** 30), /^trace too large/)
   t.end()
 })
+
+/** Every lane, block and tail of the loops of the bootstrap: units around a block of eight, resamples around a vector of two. */
+t.test('weighted sums have the bits of the same additions in plain JavaScript', t => {
+  const random = new Random(11)
+  for (const units of [1, 2, 7, 8, 9, 16, 17, 129, 137]) {
+    const columns = 1 + random.below(9)
+    const width = 2 * (1 + random.below(4))
+    const padded = 8 * Math.ceil(units / 8)
+    // Behind the last unit rows are 0.
+    const number = (unit: number): number => (unit < units ? (random.unit() - 0.5) * 10 ** random.below(8) : 0)
+    const table = Array.from({ length: padded }, (_, unit) => Array.from({ length: columns }, () => number(unit)))
+    const rows = new Float64Array(padded * columns)
+    table.forEach((row, i) => row.forEach((x, c) => (rows[Math.floor(i / 8) * 8 * columns + 8 * c + (i % 8)] = x)))
+    const order = Int32Array.from({ length: units }, (_, i) => units - 1 - i)
+    const counts = Uint16Array.from({ length: units * width }, () => random.below(4))
+    const blocks = Int32Array.from({ length: padded / 8 + 1 }, (_, i) => i * 8 * columns)
+    const wrong: string[] = []
+    for (const own of [kernel, new PlainKernel()]) {
+      const sums = own.addRows({ rows, order, blocks, columns }, { counts, width })
+      for (let b = 0; b < width; b++) {
+        for (let c = 0; c < columns; c++) {
+          let sum = 0
+          for (let u = 0; u < padded; u += 8) {
+            const [p0, p1, p2, p3, p4, p5, p6, p7] = Array.from(
+              { length: 8 },
+              (_, i) => (counts[order[Math.min(u + i, units - 1)] * width + b] ?? 0) * table[u + i][c]
+            )
+            sum += p0 + p1 + (p2 + p3) + (p4 + p5 + (p6 + p7))
+          }
+          const found = sums[(b - (b % 2)) * columns + 2 * c + (b % 2)]
+          if (!Object.is(found, sum)) wrong.push(`${units} units, resample ${b}, column ${c}: ${found}, expected ${sum}`)
+        }
+      }
+    }
+    t.strictSame(wrong, [], `${units} units, ${width} resamples`)
+  }
+  t.end()
+})
+
+t.test('pairs are those that two loops over all traces count, with ties and groups', t => {
+  const random = new Random(12)
+  for (const n of [1, 2, 3, 8, 40]) {
+    const width = 2 * (1 + random.below(3))
+    const traces = Array.from({ length: n }, () => ({
+      unit: random.below(n),
+      group: random.below(3),
+      score: random.below(4),
+      good: random.chance(0.5)
+    }))
+    traces.sort((a, b) => a.group - b.group || a.score - b.score)
+    const flags = Uint8Array.from(traces, ({ group, score, good }, i) => {
+      const next = traces[i + 1]
+      const ends = next?.group !== group
+      return (ends || next.score !== score ? 1 : 0) + (ends ? 2 : 0) + (good ? 4 : 0)
+    })
+    const counts = Uint16Array.from({ length: n * width }, () => random.below(4))
+    const units = Int32Array.from(traces, ({ unit }) => unit)
+    const expected = new Float64Array(2 * width)
+    for (let b = 0; b < width; b++) {
+      for (const good of traces.filter(trace => trace.good)) {
+        for (const bad of traces.filter(trace => !trace.good && trace.group === good.group)) {
+          const pairs = counts[good.unit * width + b] * counts[bad.unit * width + b]
+          expected[b] += pairs
+          expected[width + b] += pairs * (good.score > bad.score ? 2 : good.score === bad.score ? 1 : 0)
+        }
+      }
+    }
+    for (const own of [kernel, new PlainKernel()]) {
+      t.strictSame([...own.countPairs(units, flags, { counts, width })], [...expected], `${n} traces, ${width} resamples`)
+    }
+  }
+  t.end()
+})

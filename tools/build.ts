@@ -4,15 +4,16 @@
  *     src/replica/                      what the replica copies as it is: claims, article
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
  *     maps/kernel.wasm.map              their source map, which is not published
- *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
+ *     bundle/traces.cjs, diagnose.cjs   these two commands, each as one file
+ *     bundle/worker.cjs                 the same of the pool's worker
  *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *     .built                            a hash of all that these are made of, and of them
  *
  * Before that it removes what no source makes any more (`stale.ts`). Where `.built` still has the hash, it makes nothing.
  *
- * `traces` measures a snapshot in half a second. Without bundles a third of it was loading some 150 modules and compiling
- * their functions. The other commands take seconds, or load little: they run from their modules.
+ * `traces` measures a snapshot in half a second, `diagnose` takes a second. Without bundles a third and a sixth of it was loading
+ * some 150 modules and compiling their functions. The other commands take seconds, or load little: they run from their modules.
  */
 import assemblyscript from 'assemblyscript/asc'
 import { build, type Plugin } from 'esbuild'
@@ -22,7 +23,8 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { TraceAnswer, TraceTask } from '../src/compute/traces/trace-task.js'
+import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
+import type { TraceAnswer, TraceTask, TraceWanted } from '../src/compute/traces/trace-task.js'
 import { PageSource } from '../src/ingest/traces/page.js'
 import { compiledFile, loadBundle, type Bundle } from '../src/core/load.cjs'
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS } from '../src/schema/traces.js'
@@ -101,9 +103,10 @@ const PLACES = `
 const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
-/** Commands that are not in the bundles: src/cli/cli.ts imports a command's module when it runs that command. */
-const OTHER_COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'verify']
+/** Commands in modules of their own: src/cli/cli.ts imports a command's module when it runs that command. */
+const COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'traces', 'verify']
 
+/** A bundle has one command at most: that of its name. */
 async function bundle(name: string, entry: string): Promise<void> {
   const { warnings } = await build({
     entryPoints: [join(DIST, entry)],
@@ -125,7 +128,7 @@ async function bundle(name: string, entry: string): Promise<void> {
       'canvas',
       'chart.js',
       'chartjs-plugin-annotation',
-      ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))
+      ...COMMANDS.filter(command => command !== name).map(command => join(DIST, `src/cli/${command}.js`))
     ]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
@@ -139,7 +142,7 @@ async function keepCompiled(name: string, use: (exports: object) => Promise<void
   await rename(temp, compiledFile(name))
 }
 
-async function useCommand(exports: object): Promise<void> {
+async function useCommand(command: string, exports: object): Promise<void> {
   const { main } = exports as typeof import('../src/cli/program.js')
   const out = await mkdtemp(join(tmpdir(), 'critic-traces-build-'))
   let told = ''
@@ -151,30 +154,37 @@ async function useCommand(exports: object): Promise<void> {
   } as unknown as NodeJS.WriteStream
   const io = { stdout: kept, stderr: kept, env: {}, now: () => performance.now(), signal: new AbortController().signal }
   try {
-    const code = await main(['traces', SNAPSHOT, '--no-figures', '--out', out], io)
+    const code = await main([command, SNAPSHOT, '--no-figures', '--out', out], io)
     if (code !== 0) throw new Error(`the bundled program ended with ${code}: ${told.trimEnd()}`)
   } finally {
     await rm(out, { recursive: true })
   }
 }
 
+/** Has the worker answer the traces of a tiny snapshot, as `traces` asks and as `diagnose` does. */
 async function useWorker(exports: object): Promise<void> {
   const { default: measure } = exports as { readonly default: (task: TraceTask) => TraceAnswer }
   const { jump_threshold: jumpThreshold, success_threshold: successThreshold } = DEFAULT_CRITIC_TRACE_STUDY
-  const page = new PageSource(join(SNAPSHOT, 'index.html'), { keys: DEFAULT_KEYS })
-  for await (const slice of page.slices()) {
-    const answer = measure({
-      kind: 'snapshot',
-      wanted: { columns: true, record: null },
-      folder: SNAPSHOT,
-      keys: DEFAULT_KEYS,
-      jumpThreshold,
-      successThreshold,
-      endMarker: '<|im_end|>',
-      room: null,
-      ...slice
-    })
-    if (!answer.ok) throw new Error('the bundled worker does not read the snapshot', { cause: answer.fault })
+  const wishes: readonly TraceWanted[] = [
+    { columns: true, record: null },
+    { columns: false, record: { thresholds: sweepThresholds(jumpThreshold) } }
+  ]
+  for (const wanted of wishes) {
+    const page = new PageSource(join(SNAPSHOT, 'index.html'), { keys: DEFAULT_KEYS })
+    for await (const slice of page.slices()) {
+      const answer = measure({
+        kind: 'snapshot',
+        wanted,
+        folder: SNAPSHOT,
+        keys: DEFAULT_KEYS,
+        jumpThreshold,
+        successThreshold,
+        endMarker: '<|im_end|>',
+        room: null,
+        ...slice
+      })
+      if (!answer.ok) throw new Error('the bundled worker does not read the snapshot', { cause: answer.fault })
+    }
   }
 }
 
@@ -207,10 +217,12 @@ async function make(): Promise<void> {
   await compileKernel()
   await bundle('traces', 'src/cli/program.js')
   await bundle('worker', 'workers/trace.js')
+  await bundle('diagnose', 'src/cli/program.js')
   await rename(NEW_BUNDLES, BUNDLES)
   await mkdir(NEW_BUNDLES)
   await keepCompiled('worker', useWorker)
-  await keepCompiled('traces', useCommand)
+  await keepCompiled('traces', exports => useCommand('traces', exports))
+  await keepCompiled('diagnose', exports => useCommand('diagnose', exports))
   await rm(NEW_BUNDLES, { recursive: true })
 }
 

@@ -44,6 +44,34 @@ interface Exports {
   differsFromFloat32(doubles: number, stored: number, n: number): number
   differsFromInt64(doubles: number, stored: number, n: number): number
   measure(values: number, returns: number, n: number, marks: number, count: number, threshold: number, expected: number): void
+  addRows(
+    rows: number,
+    blocks: number,
+    count: number,
+    order: number,
+    units: number,
+    counts: number,
+    width: number,
+    sums: number,
+    columns: number
+  ): void
+  countPairs(units: number, flags: number, n: number, counts: number, width: number, out: number): void
+}
+
+/** How often each of several resamples drew each unit: `counts[unit * width + b]` for resample b. `width` is even. */
+export interface ResampleCounts {
+  readonly counts: Uint16Array
+  readonly width: number
+}
+
+/** Rows of sums in blocks of eight; see `assembly/resampling.ts`. */
+export interface BlockedRows {
+  /** [units] the unit of each row */
+  readonly order: Int32Array
+  readonly rows: Float64Array
+  /** [blocks + 1] where each block begins */
+  readonly blocks: Int32Array
+  readonly columns: number
 }
 
 /** Number of doubles that `measure` writes. */
@@ -221,6 +249,38 @@ export class CompiledKernel {
       this.#exports.measure(v, r, values.length, b, boundaries.length, threshold, expectedReturn)
       return new Float64Array(this.#memory.buffer, this.#exports.RESULTS.value as number, RESULTS).slice()
     })
+  }
+
+  /**
+   * [width × columns] each resample's sums of rows; those of resamples b and b + 1 lie together, by column. They lie in this memory,
+   * until its next use.
+   */
+  addRows({ rows, blocks, order, columns }: BlockedRows, { counts, width }: ResampleCounts): Float64Array {
+    return this.#within([rows, blocks, order, counts], ([r, k, o, c]) => {
+      const sums = this.#zeros(width * columns)
+      this.#exports.addRows(r, k, blocks.length - 1, o, order.length, c, width, sums.byteOffset, columns)
+      return sums
+    })
+  }
+
+  /** [2 × width] pairs of a success and a failure of each resample, then twice those in which the success is ahead. */
+  countPairs(units: Int32Array, flags: Uint8Array, { counts, width }: ResampleCounts): Float64Array {
+    return this.#within([units, flags, counts], ([u, f, c]) => {
+      const out = this.#zeros(2 * width)
+      this.#exports.countPairs(u, f, units.length, c, width, out.byteOffset)
+      return out.slice()
+    })
+  }
+
+  #zeros(length: number): Float64Array {
+    const { buffer, byteOffset } = this.take(8 * length)
+    return new Float64Array(buffer, byteOffset, length).fill(0)
+  }
+
+  /** The array, in this memory. Valid until a mark from before the call is released. */
+  held<T extends Float64Array | Int32Array | Uint16Array>(array: T): T {
+    const { buffer, byteOffset } = this.hold(new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
+    return new (array.constructor as new (buffer: ArrayBufferLike, offset: number, length: number) => T)(buffer, byteOffset, array.length)
   }
 
   /** Calls `use` with the arrays' addresses. Arrays outside this memory are copied into it for the call. */

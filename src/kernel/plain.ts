@@ -4,7 +4,7 @@
  * others are written once more here; they give the same bits, since every operation on doubles is the same, in the same order.
  */
 import { Buffer } from 'node:buffer'
-import { align8, RESULTS, ROOM_A_BYTE, Status, type Kernel, type SkimMark } from './kernel.js'
+import { align8, RESULTS, ROOM_A_BYTE, Status, type BlockedRows, type Kernel, type ResampleCounts, type SkimMark } from './kernel.js'
 
 const QUOTE = 0x22
 const SLASH = 0x2f
@@ -179,6 +179,57 @@ export class PlainKernel implements Kernel {
       4
     )
     return results
+  }
+
+  held<T extends Float64Array | Int32Array | Uint16Array>(array: T): T {
+    return array
+  }
+
+  addRows({ rows, blocks, order, columns }: BlockedRows, { counts, width }: ResampleCounts): Float64Array {
+    const sums = new Float64Array(width * columns)
+    const last = order.length - 1
+    const weights = new Float64Array(8)
+    for (let b = 0; b < width; b++) {
+      const first = (b - (b % 2)) * columns + (b % 2)
+      for (let block = 0; block + 1 < blocks.length; block++) {
+        for (let i = 0; i < 8; i++) weights[i] = counts[order[Math.min(8 * block + i, last)] * width + b]
+        const [w0, w1, w2, w3, w4, w5, w6, w7] = weights
+        let into = first
+        for (let p = blocks[block]; p < blocks[block + 1]; p += 8) {
+          const low = w0 * rows[p] + w1 * rows[p + 1] + (w2 * rows[p + 2] + w3 * rows[p + 3])
+          const high = w4 * rows[p + 4] + w5 * rows[p + 5] + (w6 * rows[p + 6] + w7 * rows[p + 7])
+          sums[into] += low + high
+          into += 2
+        }
+      }
+    }
+    return sums
+  }
+
+  countPairs(units: Int32Array, flags: Uint8Array, { counts, width }: ResampleCounts): Float64Array {
+    const out = new Float64Array(2 * width)
+    for (let b = 0; b < width; b++) {
+      let positives = 0
+      let below = 0
+      let tiedPositives = 0
+      let tiedNegatives = 0
+      for (let i = 0; i < units.length; i++) {
+        const weight = counts[units[i] * width + b]
+        if ((flags[i] & 4) !== 0) tiedPositives += weight
+        else tiedNegatives += weight
+        if ((flags[i] & 1) === 0) continue
+        out[width + b] += tiedPositives * (2 * below + tiedNegatives)
+        positives += tiedPositives
+        below += tiedNegatives
+        tiedPositives = 0
+        tiedNegatives = 0
+        if ((flags[i] & 2) === 0) continue
+        out[b] += positives * below
+        positives = 0
+        below = 0
+      }
+    }
+    return out
   }
 }
 

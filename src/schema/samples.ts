@@ -85,6 +85,17 @@ export interface ReadDump {
   readonly tokenizer: Omit<HashedFile, 'path'> | null
 }
 
+/** Indexes of the tokens with mask 1, increasing. */
+export function retainedIndexes(mask: Uint8Array): Int32Array {
+  const indexes = new Int32Array(mask.length)
+  let n = 0
+  for (let t = 0; t < mask.length; t++) {
+    indexes[n] = t
+    n += mask[t]
+  }
+  return indexes.slice(0, n)
+}
+
 /** 0-based row of a file. Readers name the row of a table by its number, that of a text by its line, which is counted from 1. */
 export function rowOfPlace({ trace, line }: Place): number | null {
   return trace ?? (line === undefined ? null : line - 1)

@@ -1,8 +1,8 @@
 """Writes the dumps that the benchmark reads: a padded batch as NPZ and a rollout as slime dumps it, with the same samples.
 
-    python3 tools/bench/make-dumps.py FOLDER SAMPLES
+    python3 tools/bench/make-dumps.py FOLDER SAMPLES [TURN [STEP]]
 
-A sample has 10,000 tokens with mask 1, in ten turns, and 200 others after each turn but the last. Rows are padded to one length. The `.pt` file is
+A sample has ten turns of TURN (1,000) tokens with mask 1, and 200 others after each turn but the last. Rows are padded to one length. The `.pt` file is
 written without torch: `torch.save` writes a ZIP archive of a pickle and of raw storages.
 """
 import io
@@ -14,7 +14,7 @@ import zipfile
 
 import numpy as np
 
-TURN, TURNS, OBSERVED, PADDING = 1000, 10, 200, 500
+TURNS, OBSERVED, PADDING = 10, 200, 500
 
 
 def rebuild_tensor():
@@ -79,13 +79,13 @@ class TorchFile:
             archive.writestr('rollout/version', '3\n')
 
 
-def main(folder, samples):
+def main(folder, samples, length_of_turn=1000, step=1):
     name_torch()
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    random = np.random.default_rng(7)
-    turn = np.ones(TURN + OBSERVED, dtype=np.int32)
-    turn[TURN:] = 0
+    random = np.random.default_rng(6 + step)
+    turn = np.ones(length_of_turn + OBSERVED, dtype=np.int32)
+    turn[length_of_turn:] = 0
     mask = np.tile(turn, TURNS)[:-OBSERVED]
     length = mask.size
     values = np.zeros((samples, length + PADDING), dtype=np.float32)
@@ -102,9 +102,9 @@ def main(folder, samples):
                      'returns': file.tensor(returns[i, :length].copy())})
     score = np.arange(samples, dtype=np.float64) % 2
     lengths = np.full(samples, length, dtype=np.int64)
-    np.savez(folder / 'step_1.npz', values=values, returns=returns, response_mask=masks, response_length=lengths, score=score)
-    file.save(folder / '1.pt', {'format_version': 2, 'rollout_id': 1, 'rank': 0, 'samples': rows, 'dp_shards': [list(range(samples))]})
+    np.savez(folder / f'step_{step}.npz', values=values, returns=returns, response_mask=masks, response_length=lengths, score=score)
+    file.save(folder / f'{step}.pt', {'format_version': 2, 'rollout_id': step, 'rank': 0, 'samples': rows, 'dp_shards': [list(range(samples))]})
 
 
 if __name__ == '__main__':
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

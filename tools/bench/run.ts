@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: compares this program with a Python peer that does the same work (tools/bench/peer.py: json and numpy).
- * Dumps are read against peer-dumps.py. Whole processes run in turn; medians and ratios are of one run. Needs python3 with numpy, and matplotlib for the figures.
+ * Dumps are read against peer-dumps.py, and diagnosed against peer-diagnose.py (numpy, scikit-learn). Whole processes run in turn; medians and ratios are of one run. Needs python3 with numpy, and matplotlib for the figures.
  * What is missing is reported and left out. Prints a Markdown report; nothing here is a test.
  */
 import { spawnSync } from 'node:child_process'
@@ -107,7 +107,10 @@ try {
   else line(`${python} has no numpy: no comparison with the peer`)
   await rates(snapshot)
   if (has('numpy')) await memory(snapshot)
-  if (has('numpy')) dumps()
+  if (has('numpy')) {
+    dumps()
+    diagnosed()
+  }
   if (has('matplotlib')) await figures(snapshot)
   else line(`${python} has no matplotlib: no comparison of the figures`)
 } finally {
@@ -190,6 +193,31 @@ function dumps(): void {
     line(
       `ours / peer: ${(ten.wall / results['peer'].wall).toFixed(2)}, CPU ${(cpuOf(ten) / cpuOf(results['peer'])).toFixed(2)}; at most 1.5 is asked ` +
         `for, 1.0 wanted. Peak memory, ten million / one million: ${(ten.peakKiB / one.peakKiB).toFixed(2)}; at most 1.25, or 160 MiB`
+    )
+    line()
+  }
+}
+
+/** The same ten million tokens through `diagnose`; with scikit-learn, against a script of the same statistics. */
+function diagnosed(): void {
+  line('## Dumps of 10 million tokens: diagnose DUMP --no-figures')
+  line()
+  const sklearn = has('sklearn')
+  if (!sklearn) line(`${python}: scikit-learn missing: no comparison with its statistics\n`)
+  for (const file of ['step_1.npz', '1.pt']) {
+    const dump = join(work, 'ten million', file)
+    line(`### ${file}`)
+    line()
+    const results = inTurn({
+      diagnose: () => [process.execPath, RUN, 'diagnose', dump, '--quiet', '--no-figures', '--out', out()],
+      traces: () => ours(dump, '--no-figures', '--no-arrow'),
+      ...(sklearn ? { peer: () => [python, join(ROOT, 'tools/bench/peer-diagnose.py'), dump, out()] } : {})
+    })
+    table(results, 'traces')
+    const { diagnose, traces: alone } = results
+    line(
+      `diagnose / traces: ${(diagnose.wall / alone.wall).toFixed(2)}, CPU ${(cpuOf(diagnose) / cpuOf(alone)).toFixed(2)}; at most 2.0 is asked for` +
+        (sklearn ? `. diagnose / peer: ${(diagnose.wall / results['peer'].wall).toFixed(2)}` : '')
     )
     line()
   }

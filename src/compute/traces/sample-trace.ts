@@ -8,7 +8,15 @@ import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpyHeader } from '../../ingest/npz/encode.js'
 import { kernelOfThread } from '../../kernel/open.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
-import { rowOfPlace, SAMPLE_ARRAYS, type Sample, type SampleArray, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
+import {
+  retainedIndexes,
+  rowOfPlace,
+  SAMPLE_ARRAYS,
+  type Sample,
+  type SampleArray,
+  type SampleFields,
+  type SampleNumbers
+} from '../../schema/samples.js'
 import type { ParsedTrace, SpanTexts, TraceArrayName, TraceFields } from '../../schema/traces.js'
 import type { SampleSource } from './contract.js'
 
@@ -148,7 +156,7 @@ function retainedMember(from: SampleNumbers, kept: Int32Array): NpyMember<Sample
 export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedSample): void {
   const { mask, fields } = second.sample
   const { values, returns } = arraysOfTrace(second.sample)
-  const kept = indexesOf(mask)
+  const kept = retainedIndexes(mask)
   const other = { response_positions: kept, values: retained(values, kept), returns: retained(returns, kept) }
   const own = { response_positions: trace.positions, values: trace.values, returns: trace.returns }
   if (kept.length !== own.values.length) {
@@ -185,17 +193,6 @@ function named({ sample }: PackedSample): string {
 
 function differs(problem: string, found: string, expected: string, place: Place): Fault {
   return new Fault({ format: 'trace', problem, found, expected, place, exitCode: EXIT.checkFailed })
-}
-
-/** Indexes of the tokens with mask 1, increasing. */
-function indexesOf(mask: Uint8Array): Int32Array {
-  const indexes = new Int32Array(mask.length)
-  let n = 0
-  for (let t = 0; t < mask.length; t++) {
-    indexes[n] = t
-    n += mask[t]
-  }
-  return indexes.subarray(0, n)
 }
 
 function retained<T extends SampleNumbers>(from: T, kept: Int32Array): T {

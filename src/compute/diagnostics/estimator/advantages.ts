@@ -27,7 +27,7 @@ export interface AdvantageForms {
   readonly early: Form | null
 }
 
-function rowsOf(view: AuditView, values: SampleNumbers, advantages: SampleNumbers, inside: readonly number[], shift: number): RelationRows {
+function rowsOf(view: AuditView, values: SampleNumbers, advantages: SampleNumbers, inside: Int32Array, shift: number): RelationRows {
   const rows = new RelationRows(6, inside.length)
   const { rewards, kl } = view
   const data = rows.data

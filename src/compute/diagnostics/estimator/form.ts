@@ -24,10 +24,10 @@ export interface Form {
 }
 
 /** Squares of larger numbers may leave the double range once they are summed. */
-const LARGEST = 1e140
+export const LARGEST = 1e140
 
 /** A row is small beside one that is so many times larger. */
-const SMALL = 1e-4
+export const SMALL = 1e-4
 
 /** Rows of a relation while a sample is read: y and k columns for each token. */
 export class RelationRows {

@@ -5,7 +5,8 @@
  * rows of its known alternatives too: values off by one, rewards off by one, values of a neighbouring sample.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import { type Form, RelationRows } from './form.js'
+import { type Form, LARGEST, RelationRows, SMALL } from './form.js'
+import { solveNormal } from './linear.js'
 import { SINGLE } from './precision.js'
 import type { AuditView } from './view.js'
 
@@ -13,6 +14,8 @@ import type { AuditView } from './view.js'
 export const ROUNDINGS = 16
 /** A sample with fewer rows says little by itself. */
 const ENOUGH_ROWS = 16
+/** Rows that a loop goes over at a time. */
+const TOGETHER = 1024
 
 /** Values of the samples before and behind a sample in canonical order; null at the ends of the dump. */
 export interface NeighbourValues {
@@ -37,14 +40,15 @@ export interface ReturnForms {
  * Transitions inside turns, as indices k of their first token. The one in front of the last token is left out, and the first of
  * a longer sample: a reward that is off by one lies there.
  */
-export function insideTransitions(view: AuditView): number[] {
-  const n = view.positions.length
-  const found: number[] = []
-  for (let k = n >= 16 ? 1 : 0; k < n - (n >= 4 ? 2 : 1); k++) if (view.positions[k + 1] === view.positions[k] + 1) found.push(k)
-  return found
+export function insideTransitions({ positions }: AuditView): Int32Array {
+  const n = positions.length
+  const found = new Int32Array(n)
+  let count = 0
+  for (let k = n >= 16 ? 1 : 0; k < n - (n >= 4 ? 2 : 1); k++) if (positions[k + 1] === positions[k] + 1) found[count++] = k
+  return found.subarray(0, count)
 }
 
-function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): RelationRows {
   const rows = new RelationRows(3, inside.length)
   const { rewards, kl } = view
   const data = rows.data
@@ -60,7 +64,112 @@ function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumber
   return rows
 }
 
-function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+/** Where the plain relation is read: index k of each row's first token. */
+interface PlainSource {
+  readonly view: AuditView
+  readonly values: SampleNumbers
+  readonly returns: SampleNumbers
+  readonly inside: Int32Array
+}
+
+/**
+ * The form of the plain rows, number for number as they would give it, without keeping them: most samples follow the relation,
+ * and need no more. The loops stand alone and go over parts of the rows, so that the engine compiles each of them once.
+ */
+function plainForm(source: PlainSource): Form | null {
+  const { length } = source.inside
+  const products = new Float64Array(11)
+  for (let from = 0; from < length; from += TOGETHER) addProducts(source, from, Math.min(from + TOGETHER, length), products)
+  const [n, largest] = products
+  if (n === 0) return null
+  const own = solveNormal(products.subarray(5), products.subarray(2, 5), 3).x
+  const sums = new Float64Array(7)
+  const given = Float64Array.of(...own, SMALL * largest)
+  for (let from = 0; from < length; from += TOGETHER) addResiduals(source, from, Math.min(from + TOGETHER, length), given, sums)
+  const [weighty, s, max, at, ...gradient] = sums
+  return { n, weighty, own, h: Array.from(products.subarray(5)), gradient, s, max, at }
+}
+
+/** Adds rows to: their number, the largest size (a maximum), X'y [3], X'X packed [6]. */
+function addProducts({ view, values, returns, inside }: PlainSource, from: number, to: number, into: Float64Array): void {
+  const { at, rewards, kl } = view
+  let n = into[0]
+  let largest = into[1]
+  let g0 = into[2]
+  let g1 = into[3]
+  let g2 = into[4]
+  let h00 = into[5]
+  let h01 = into[6]
+  let h02 = into[7]
+  let h11 = into[8]
+  let h12 = into[9]
+  let h22 = into[10]
+  for (let row = from; row < to; row++) {
+    const i = at[inside[row]]
+    const y = rewards === null ? returns[i] : returns[i] - rewards[i]
+    const v = values[i + 1]
+    const r = returns[i + 1]
+    const p = kl === null ? 0 : -kl[i]
+    const size = Math.abs(y) + Math.abs(v) + Math.abs(r) + Math.abs(p)
+    if (!(size < LARGEST)) continue
+    n += 1
+    largest = Math.max(largest, size)
+    g0 += v * y
+    g1 += r * y
+    g2 += p * y
+    h00 += v * v
+    h01 += v * r
+    h02 += v * p
+    h11 += r * r
+    h12 += r * p
+    h22 += p * p
+  }
+  into.set([n, largest, g0, g1, g2, h00, h01, h02, h11, h12, h22])
+}
+
+/**
+ * Adds rows to: the number of weighty ones, the squared residuals, the largest residual and its token, X'(y - X own) [3].
+ * @param given own coefficients [3], the least size of a weighty row
+ */
+function addResiduals(
+  { view, values, returns, inside }: PlainSource,
+  from: number,
+  to: number,
+  given: Float64Array,
+  into: Float64Array
+): void {
+  const { at, positions, rewards, kl } = view
+  const [a, b, c, least] = given
+  let weighty = into[0]
+  let s = into[1]
+  let max = into[2]
+  let token = into[3]
+  let e0 = into[4]
+  let e1 = into[5]
+  let e2 = into[6]
+  for (let row = from; row < to; row++) {
+    const k = inside[row]
+    const i = at[k]
+    const y = rewards === null ? returns[i] : returns[i] - rewards[i]
+    const v = values[i + 1]
+    const r = returns[i + 1]
+    const p = kl === null ? 0 : -kl[i]
+    const size = Math.abs(y) + Math.abs(v) + Math.abs(r) + Math.abs(p)
+    if (!(size < LARGEST)) continue
+    if (size >= least) weighty += 1
+    const e = y - a * v - b * r - c * p
+    s += e * e
+    e0 += e * v
+    e1 += e * r
+    e2 += e * p
+    if (Math.abs(e) <= max) continue
+    max = Math.abs(e)
+    token = positions[k]
+  }
+  into.set([weighty, s, max, token, e0, e1, e2])
+}
+
+function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: Int32Array): RelationRows {
   const rows = new RelationRows(10, inside.length)
   const { rewards, kl } = view
   for (const k of inside) {
@@ -84,7 +193,7 @@ function foreignForm(
   view: AuditView,
   values: SampleNumbers,
   returns: SampleNumbers,
-  inside: readonly number[],
+  inside: Int32Array,
   other: SampleNumbers | null
 ): Form | null {
   if (other === null) return null
@@ -126,14 +235,13 @@ export function returnForms(view: AuditView, scale: number, coarse: boolean, nei
   const { values, returns } = view
   if (values === null || returns === null) return { plain: null, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   const inside = insideTransitions(view)
-  const rows = plainRows(view, values, returns, inside)
-  const plain = rows.form()
+  const plain = plainForm({ view, values, returns, inside })
   const limit = ROUNDINGS * SINGLE * scale
   const proven = plain === null || (plain.n >= ENOUGH_ROWS && plain.max <= limit)
   if (proven) return { plain, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   return {
     plain,
-    ...(coarse ? { trimmed: null, outlier: null } : trim(rows, limit)),
+    ...(coarse ? { trimmed: null, outlier: null } : trim(plainRows(view, values, returns, inside), limit)),
     wide: wideRows(view, values, returns, inside).form(),
     before: view.whole ? foreignForm(view, values, returns, inside, neighbours.before) : null,
     behind: view.whole ? foreignForm(view, values, returns, inside, neighbours.behind) : null

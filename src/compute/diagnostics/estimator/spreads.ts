@@ -18,16 +18,6 @@ export interface ValueSpreads {
 
 export const NOTHING: Spread = { n: 0, mean: 0, m2: 0 }
 
-export function spreadOf(n: number, at: (k: number) => number): Spread {
-  if (n === 0) return NOTHING
-  let mean = 0
-  for (let k = 0; k < n; k++) mean += at(k)
-  mean /= n
-  let m2 = 0
-  for (let k = 0; k < n; k++) m2 += (at(k) - mean) ** 2
-  return { n, mean, m2 }
-}
-
 export function mergeSpreads(a: Spread, b: Spread): Spread {
   if (a.n === 0) return b
   if (b.n === 0) return a
@@ -36,24 +26,58 @@ export function mergeSpreads(a: Spread, b: Spread): Spread {
   return { n, mean: a.mean + (step * b.n) / n, m2: a.m2 + b.m2 + (step * step * a.n * b.n) / n }
 }
 
-export function valueSpreads(view: AuditView): ValueSpreads | null {
-  const { values, returns, at } = view
-  if (values === null || returns === null) return null
-  const spreads = {
-    returns: spreadOf(at.length, k => returns[at[k]]),
-    errors: spreadOf(at.length, k => returns[at[k]] - values[at[k]]),
-    values: spreadOf(at.length, k => values[at[k]])
+/** Sums over retained tokens: of R, R - V and V, or of their squares, each less what is given. */
+type ThreeSums = readonly [returns: number, errors: number, values: number]
+
+function sumsOf(values: SampleNumbers, returns: SampleNumbers, at: Int32Array): ThreeSums {
+  let r = 0
+  let e = 0
+  let v = 0
+  for (let k = 0; k < at.length; k++) {
+    const i = at[k]
+    r += returns[i]
+    e += returns[i] - values[i]
+    v += values[i]
   }
-  return Object.values(spreads).every(s => Number.isFinite(s.m2)) ? spreads : null
+  return [r, e, v]
+}
+
+function squaresOf(values: SampleNumbers, returns: SampleNumbers, at: Int32Array, [meanR, meanE, meanV]: ThreeSums): ThreeSums {
+  let r2 = 0
+  let e2 = 0
+  let v2 = 0
+  for (let k = 0; k < at.length; k++) {
+    const i = at[k]
+    const r = returns[i] - meanR
+    const e = returns[i] - values[i] - meanE
+    const v = values[i] - meanV
+    r2 += r * r
+    e2 += e * e
+    v2 += v * v
+  }
+  return [r2, e2, v2]
+}
+
+export function valueSpreads({ values, returns, at }: AuditView): ValueSpreads | null {
+  if (values === null || returns === null) return null
+  const n = at.length
+  if (n === 0) return { returns: NOTHING, errors: NOTHING, values: NOTHING }
+  const [r, e, v] = sumsOf(values, returns, at)
+  const means: ThreeSums = [r / n, e / n, v / n]
+  const squares = squaresOf(values, returns, at, means)
+  if (!squares.every(Number.isFinite)) return null
+  const spread = (i: 0 | 1 | 2): Spread => ({ n, mean: means[i], m2: squares[i] })
+  return { returns: spread(0), errors: spread(1), values: spread(2) }
 }
 
 /** Largest finite magnitude among the tokens with mask 1; 0 without an array. */
 export function largest(view: AuditView, array: SampleNumbers | null): number {
   let max = 0
   if (array === null) return max
-  for (let k = 0; k < view.at.length; k++) {
-    const x = Math.abs(array[view.at[k]])
-    if (x > max && Number.isFinite(x)) max = x
+  const { at } = view
+  for (let k = 0; k < at.length; k++) {
+    const x = Math.abs(array[at[k]])
+    if (x > max && x < Infinity) max = x
   }
   return max
 }

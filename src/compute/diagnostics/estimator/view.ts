@@ -2,7 +2,7 @@
  * A sample as the audit reads it: a dump's sample, where values and returns of masked tokens are known, or a trace of a
  * snapshot, where only retained tokens are, and a gap in their positions is a gap between turns.
  */
-import type { Sample, SampleFields, SampleNumbers } from '../../../schema/samples.js'
+import { retainedIndexes, type Sample, type SampleFields, type SampleNumbers } from '../../../schema/samples.js'
 
 export interface AuditView {
   readonly index: number
@@ -31,9 +31,7 @@ function klOf(sample: Sample): SampleNumbers | null {
 }
 
 export function viewOfSample(sample: Sample): AuditView {
-  const positions = new Int32Array(sample.mask.reduce((sum, m) => sum + m, 0))
-  let k = 0
-  for (let t = 0; t < sample.mask.length; t++) if (sample.mask[t] === 1) positions[k++] = t
+  const positions = retainedIndexes(sample.mask)
   return {
     index: sample.index,
     fields: sample.fields,

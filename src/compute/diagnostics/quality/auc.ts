@@ -10,23 +10,24 @@
  * their means: Σ w_i (2 · negatives below + negatives equal) / (2 · positives · negatives). The order is sorted once, so a
  * resample costs O(n).
  */
+import type { ResampleCounts } from '../../../kernel/kernel.js'
+import { kernelOfThread } from '../../../kernel/open.js'
 import type { PairGroup } from './contract.js'
 import type { TakeEstimate } from './estimate.js'
 import { MOMENTS } from './moments.js'
-import type { SumFamily, QualityPlanBuilder, RankFamily, ResampleUnit, ResampleWeights } from './plan.js'
+import type { SumFamily, QualityPlanBuilder, RankFamily, ResampleUnit } from './plan.js'
 import { DECILES, type QualityRecord } from './record.js'
 
-const ONCE: ResampleWeights = { counts: Uint16Array.of(1), width: 1 }
+/** Of two resamples of one unit the first draws it, the second does not. */
+const ONCE: ResampleCounts = { counts: Uint16Array.of(1, 0), width: 2 }
 const NO_PAIR = 'no pair of a success and a failure with values there'
 
 /** Traces in the order of group and mean. */
 interface OrderedTraces {
   /** [traces] unit of each */
   readonly unit: Int32Array
-  /** [traces] 1: a success */
-  readonly success: Uint8Array
-  /** [traces] bit 0: the last of those with one mean in one group; bit 1: the last of its group */
-  readonly last: Uint8Array
+  /** [traces] bit 0: the last of those with one mean in one group; bit 1: the last of its group; bit 2: a success */
+  readonly flags: Uint8Array
   /** traces of groups that have a pair */
   readonly inPairs: number
 }
@@ -85,65 +86,21 @@ function tracesAt(units: readonly ResampleUnit[], decile: number, groupOf: (reco
 }
 
 function ordered(traces: readonly ScoredTrace[]): OrderedTraces {
-  const last = new Uint8Array(traces.length)
-  const success = Uint8Array.from(traces, t => (t.record.outcome === 'success' ? 1 : 0))
+  const flags = new Uint8Array(traces.length)
   let [begin, successes, inPairs] = [0, 0, 0]
-  traces.forEach((trace, i) => {
+  traces.forEach(({ record, group, score }, i) => {
     const next = traces[i + 1]
-    const endsGroup = next?.group !== trace.group
-    last[i] = (endsGroup || next.score !== trace.score ? 1 : 0) + (endsGroup ? 2 : 0)
-    successes += success[i]
+    const endsGroup = next?.group !== group
+    const success = record.outcome === 'success' ? 1 : 0
+    flags[i] = (endsGroup || next.score !== score ? 1 : 0) + (endsGroup ? 2 : 0) + 4 * success
+    successes += success
     if (!endsGroup) return
     const size = i + 1 - begin
     if (successes > 0 && successes < size) inPairs += size
     begin = i + 1
     successes = 0
   })
-  return { unit: Int32Array.from(traces, t => t.unit), success, last, inPairs }
-}
-
-interface RankPairs {
-  /** [resamples] pairs of a success and a failure, summed over groups */
-  readonly pairs: Float64Array
-  /** [resamples] twice the pairs in which the success is ahead; a tie counts one */
-  readonly ahead2: Float64Array
-}
-
-/** The pairs of each resample. Counts below 2^53 are exact. */
-function countPairs({ unit, success, last }: OrderedTraces, { counts, width }: ResampleWeights, resamples: number): RankPairs {
-  const zeros = () => new Float64Array(resamples)
-  const [pairs, ahead2, positives, below, tiedPositives, tiedNegatives] = [zeros(), zeros(), zeros(), zeros(), zeros(), zeros()]
-  let tied = false
-  for (let i = 0; i < unit.length; i++) {
-    const at = unit[i] * width
-    if (last[i] === 0 || tied) {
-      tied = true
-      const into = success[i] === 1 ? tiedPositives : tiedNegatives
-      for (let b = 0; b < resamples; b++) into[b] += counts[at + b]
-      if (last[i] === 0) continue
-      for (let b = 0; b < resamples; b++) {
-        ahead2[b] += tiedPositives[b] * (2 * below[b] + tiedNegatives[b])
-        positives[b] += tiedPositives[b]
-        below[b] += tiedNegatives[b]
-      }
-      tiedPositives.fill(0)
-      tiedNegatives.fill(0)
-      tied = false
-    } else if (success[i] === 1) {
-      for (let b = 0; b < resamples; b++) {
-        const w = counts[at + b]
-        ahead2[b] += 2 * w * below[b]
-        positives[b] += w
-      }
-    } else {
-      for (let b = 0; b < resamples; b++) below[b] += counts[at + b]
-    }
-    if (last[i] === 1) continue
-    for (let b = 0; b < resamples; b++) pairs[b] += positives[b] * below[b]
-    positives.fill(0)
-    below.fill(0)
-  }
-  return { pairs, ahead2 }
+  return { unit: Int32Array.from(traces, t => t.unit), flags, inPairs }
 }
 
 function ranked(units: readonly ResampleUnit[], groupOf: (record: QualityRecord) => string | null): RankFamily {
@@ -152,8 +109,8 @@ function ranked(units: readonly ResampleUnit[], groupOf: (record: QualityRecord)
     slots: DECILES,
     read(weights, resamples, out, at, stride) {
       deciles.forEach((traces, decile) => {
-        const { pairs, ahead2 } = countPairs(traces, weights, resamples)
-        for (let b = 0; b < resamples; b++) out[at + decile * stride + b] = ahead2[b] / (2 * pairs[b])
+        const pairs = kernelOfThread().countPairs(traces.unit, traces.flags, weights)
+        for (let b = 0; b < resamples; b++) out[at + decile * stride + b] = pairs[weights.width + b] / (2 * pairs[b])
       })
     },
     trajectories: decile => deciles[decile].inPairs,
@@ -169,9 +126,9 @@ function promptFamily(units: readonly ResampleUnit[]): SumFamily {
       const sums = new Float64Array(2 * DECILES)
       for (let decile = 0; decile < DECILES; decile++) {
         const traces = ordered(tracesAt([unit], decile, promptOf))
-        const { pairs, ahead2 } = countPairs(traces, ONCE, 1)
+        const pairs = kernelOfThread().countPairs(traces.unit, traces.flags, ONCE)
         sums[2 * decile] = pairs[0]
-        sums[2 * decile + 1] = ahead2[0]
+        sums[2 * decile + 1] = pairs[ONCE.width]
         inPairs[decile] += traces.inPairs
       }
       return [unit, sums]

@@ -71,11 +71,10 @@ function meansFamily(records: readonly QualityRecord[], ownThreshold: number): S
       }
     },
     read(sums, at, out, to) {
-      const [boundary, boundarySum, boundaryJumps, internal, internalSum, internalJumps] = sums.subarray(at, at + 6)
-      out[to] = boundarySum / boundary
-      out[to + 1] = boundaryJumps / boundary
-      out[to + 2] = internalSum / internal
-      out[to + 3] = internalJumps / internal
+      for (const kind of [0, 1]) {
+        out[to + 2 * kind] = sums[at + 3 * kind + 1] / sums[at + 3 * kind]
+        out[to + 2 * kind + 1] = sums[at + 3 * kind + 2] / sums[at + 3 * kind]
+      }
       out[to + 4] = out[to] / out[to + 2]
       out[to + 5] = out[to + 1] / out[to + 3]
     },

@@ -27,25 +27,44 @@ export function sweepThresholds(own: number): readonly number[] {
   return sweep.includes(own) ? sweep : [...sweep, own].sort((a, b) => a - b)
 }
 
+/**
+ * Adds the changes between the values [from, to) to `exceeding`, by the number of thresholds that each exceeds, and their sum to
+ * `sum`. The first thresholds are compared without a branch: which of them a change exceeds is anybody's guess.
+ */
+function countChanges(
+  values: Float64Array,
+  from: number,
+  to: number,
+  thresholds: Float64Array,
+  exceeding: Uint32Array,
+  sum: number
+): number {
+  const [first, second, third, fourth] = [0, 1, 2, 3].map(i => thresholds[i] ?? Infinity)
+  let value = values[from]
+  for (let i = from + 1; i < to; i++) {
+    const next = values[i]
+    const change = Math.abs(next - value)
+    value = next
+    sum += change
+    let above = Number(change > first) + Number(change > second) + Number(change > third) + Number(change > fourth)
+    if (above === 4) while (above < thresholds.length && change > thresholds[above]) above++
+    exceeding[above]++
+  }
+  return sum
+}
+
 /** @param starts indexes of the tokens that begin a turn */
 export function changeSumsOf(values: Float64Array, starts: readonly number[], sweep: readonly number[]): ChangeSums {
   const thresholds = Float64Array.from(sweep)
   const cells = thresholds.length + 1
-  // Transitions by the number of thresholds that they exceed; those at boundaries in the second half.
-  const exceeding = new Uint32Array(2 * cells)
-  let [boundarySum, internalSum, turn] = [0, 0, 1]
-  for (let i = 1; i < values.length; i++) {
-    const change = Math.abs(values[i] - values[i - 1])
-    let above = 0
-    while (above < thresholds.length && change > thresholds[above]) above++
-    if (i === starts[turn]) {
-      turn++
-      boundarySum += change
-      exceeding[cells + above]++
-    } else {
-      internalSum += change
-      exceeding[above]++
-    }
+  // Transitions by the number of thresholds that they exceed.
+  const [boundaries, inside] = [new Uint32Array(cells), new Uint32Array(cells)]
+  let [boundarySum, internalSum] = [0, 0]
+  for (let turn = 0; turn < starts.length; turn++) {
+    const start = starts[turn]
+    const end = turn + 1 < starts.length ? starts[turn + 1] : values.length
+    if (turn > 0) boundarySum = countChanges(values, start - 1, start + 1, thresholds, boundaries, boundarySum)
+    internalSum = countChanges(values, start, end, thresholds, inside, internalSum)
   }
   const kind = (sum: number, counts: Uint32Array): ChangesOfKind => {
     const jumps = new Uint32Array(thresholds.length)
@@ -58,7 +77,7 @@ export function changeSumsOf(values: Float64Array, starts: readonly number[], sw
   }
   return {
     thresholds,
-    boundary: kind(boundarySum, exceeding.subarray(cells)),
-    internal: kind(internalSum, exceeding.subarray(0, cells))
+    boundary: kind(boundarySum, boundaries),
+    internal: kind(internalSum, inside)
   }
 }

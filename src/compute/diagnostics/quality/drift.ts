@@ -46,8 +46,9 @@ function driftFamily(records: readonly QualityRecord[]): SumFamily {
       }
     },
     read(sums, at, out, to) {
-      const [n, x, xx] = sums.subarray(at, at + 3)
-      const spread = spreadOf(n, x, xx)
+      const n = sums[at]
+      const x = sums[at + 1]
+      const spread = spreadOf(n, x, sums[at + 2])
       for (let i = 0; i < SLOPES; i++) {
         const y = sums[at + 3 + 2 * i]
         const xy = sums[at + 4 + 2 * i]

@@ -9,6 +9,9 @@ const FROM = -0.5
 /** Width of a cell is 2 / 4096, a power of two: its edges are exact, and 0, 0.5 and 1 are among them. */
 const PER_UNIT = CELLS / 2
 
+/** Values that a loop goes over at a time. */
+const TOGETHER = 1024
+
 /** Cell 0 holds the values below -0.5, cell c those in [edge(c), edge(c + 1)), the last those from 1.5 on. */
 export const ALL_CELLS = CELLS + 2
 
@@ -30,28 +33,52 @@ export function cellEdge(cell: number): number {
   return cell === 0 ? -Infinity : FROM + (cell - 1) / PER_UNIT
 }
 
-export function histogramOf(values: Float64Array): ValueHistogram {
-  const cellOf = new Uint16Array(values.length)
-  let [below0, above1, lowest, highest] = [0, 0, ALL_CELLS, -1]
+function cellOf(value: number): number {
+  if (value < FROM) return 0
+  return value >= 1.5 ? CELLS + 1 : 1 + Math.trunc((value - FROM) * PER_UNIT)
+}
+
+interface ValueRange {
+  readonly least: number
+  readonly most: number
+  readonly below0: number
+  readonly above1: number
+}
+
+function rangeOf(values: Float64Array): ValueRange {
+  let least = Infinity
+  let most = -Infinity
+  let below0 = 0
+  let above1 = 0
   for (let i = 0; i < values.length; i++) {
     const v = values[i]
-    const cell = v < FROM ? 0 : v >= 1.5 ? CELLS + 1 : 1 + Math.floor((v - FROM) * PER_UNIT)
-    cellOf[i] = cell
-    if (cell < lowest) lowest = cell
-    if (cell > highest) highest = cell
-    if (v < 0) below0++
-    else if (v > 1) above1++
+    least = Math.min(least, v)
+    most = Math.max(most, v)
+    below0 += Number(v < 0)
+    above1 += Number(v > 1)
   }
-  // Values of one trajectory lie close together: cells outside their range are not even made.
-  const range = Math.max(0, highest + 1 - lowest)
-  const counts = new Uint32Array(range)
-  const sums = new Float64Array(range)
-  let used = 0
-  for (let i = 0; i < values.length; i++) {
-    const cell = cellOf[i] - lowest
-    if (counts[cell]++ === 0) used++
+  return { least, most, below0, above1 }
+}
+
+/** Adds the values [from, to): a loop that stands alone and is called often, so that the engine compiles it once. */
+function addValues(values: Float64Array, from: number, to: number, lowest: number, counts: Uint32Array, sums: Float64Array): void {
+  for (let i = from; i < to; i++) {
+    const cell = cellOf(values[i]) - lowest
+    counts[cell]++
     sums[cell] += values[i]
   }
+}
+
+export function histogramOf(values: Float64Array): ValueHistogram {
+  const { least, most, below0, above1 } = rangeOf(values)
+  // Values of one trajectory lie close together: cells outside their range are not even made.
+  const lowest = cellOf(least)
+  const range = values.length === 0 ? 0 : cellOf(most) + 1 - lowest
+  const counts = new Uint32Array(range)
+  const sums = new Float64Array(range)
+  for (let i = 0; i < values.length; i += TOGETHER) addValues(values, i, Math.min(i + TOGETHER, values.length), lowest, counts, sums)
+  let used = 0
+  for (let cell = 0; cell < range; cell++) if (counts[cell] > 0) used++
   const histogram = { cells: new Uint16Array(used), counts: new Uint32Array(used), sums: new Float64Array(used), below0, above1 }
   for (let cell = 0, k = 0; cell < range; cell++) {
     if (counts[cell] === 0) continue

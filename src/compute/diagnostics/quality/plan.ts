@@ -3,6 +3,7 @@
  * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas;
  * `bootstrap.ts` evaluates it.
  */
+import type { ResampleCounts, BlockedRows } from '../../../kernel/kernel.js'
 import type { QualityRecord } from './record.js'
 
 export type ResampleUnit = readonly QualityRecord[]
@@ -23,17 +24,11 @@ export interface SumFamily {
   why(sums: Float64Array, at: number, slot: number): string
 }
 
-/** How often each of several resamples drew each unit: `counts[unit * width + b]` for resample b < width. */
-export interface ResampleWeights {
-  readonly counts: Uint16Array
-  readonly width: number
-}
-
 /** Statistics of ranks: they need the weights themselves. */
 export interface RankFamily {
   readonly slots: number
   /** Writes statistic s of resample b to `out[at + s * stride + b]`, for b < resamples. */
-  read(weights: ResampleWeights, resamples: number, out: Float64Array, at: number, stride: number): void
+  read(weights: ResampleCounts, resamples: number, out: Float64Array, at: number, stride: number): void
   trajectories(slot: number): number
   why(slot: number): string
 }
@@ -47,12 +42,11 @@ interface SumPart extends PlanPart<SumFamily> {
   readonly column: number
 }
 
-export interface QualityPlan {
+export interface QualityPlan extends BlockedRows {
   readonly units: readonly ResampleUnit[]
   readonly linear: readonly SumPart[]
   readonly ranked: readonly PlanPart<RankFamily>[]
   readonly slots: number
-  readonly columns: number
   /** [units] units by the length of their rows, longest first; canonical order on a tie */
   readonly order: Int32Array
   /**
@@ -64,7 +58,7 @@ export interface QualityPlan {
   readonly blocks: Int32Array
 }
 
-/** Rows that are added together; the loop of `bootstrap.ts` is written for this number. */
+/** Rows that are added together; the loop of `kernel/assembly/resampling.ts` is written for this number. */
 export const ROWS_A_BLOCK = 8
 
 /** Gathers families, then makes the plan. Families that few units have (late turns) come last, so that rows are short. */

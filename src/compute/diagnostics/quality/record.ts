@@ -7,7 +7,7 @@
  */
 import { EXIT, Fault, type Place } from '../../../core/errors.js'
 import { addPairs, meanOf, ZERO_SUM } from '../../../core/sums.js'
-import type { Sample } from '../../../schema/samples.js'
+import { retainedIndexes, type Sample, type SampleNumbers } from '../../../schema/samples.js'
 import type { Outcome } from '../../../schema/traces.js'
 import { changeSumsOf, type ChangeSums } from './changes.js'
 import { histogramOf, type ValueHistogram } from './histogram.js'
@@ -67,14 +67,19 @@ export interface QualityRecordOptions {
  */
 export function qualityRecord(sample: Sample, { successThreshold, thresholds }: QualityRecordOptions): QualityRecord {
   const { index, place, mask, arrays, fields } = sample
-  const kept: number[] = []
-  for (let t = 0; t < mask.length; t++) if (mask[t] === 1) kept.push(t)
-  const retained = (all: ArrayLike<number> | undefined) => (all === undefined ? null : Float64Array.from(kept, t => all[t]))
+  const kept = retainedIndexes(mask)
+  const retained = (all: SampleNumbers | undefined) => (all === undefined ? null : retainedNumbers(all, kept))
   const byScore = fields.score === null ? null : fields.score > successThreshold ? 'success' : 'failure'
   const { step, uid } = fields
   const outcome = fields.outcome ?? byScore
   const trace = { index, place, step, uid, outcome, values: retained(arrays.values), returns: retained(arrays.returns), positions: kept }
   return traceQualityRecord(trace, thresholds)
+}
+
+function retainedNumbers(all: SampleNumbers, kept: Int32Array): Float64Array {
+  const numbers = new Float64Array(kept.length)
+  for (let i = 0; i < kept.length; i++) numbers[i] = all[kept[i]]
+  return numbers
 }
 
 /** The record of a trace whose other tokens are unknown, as in a snapshot of a study. */

@@ -8,7 +8,7 @@
  * numbers. So any range of resamples can be drawn in any thread. An index is floor(n u / 2^32) for the 32-bit number u; its
  * probability departs from 1 / n by less than 2^-32.
  */
-import type { ResampleWeights } from './plan.js'
+import type { ResampleCounts } from '../../../kernel/kernel.js'
 import type { QualityRecord } from './record.js'
 
 export interface ResampleOptions {
@@ -46,7 +46,7 @@ export function resampleIndices(n: number, resample: number, options: ResampleOp
 }
 
 /** Counts the drawn units of a resample as resample b of `weights`. A statistic of a resample is that of its units, so weighted. */
-export function drawWeights(n: number, resample: number, options: ResampleOptions, { counts, width }: ResampleWeights, b: number): void {
+export function drawWeights(n: number, resample: number, options: ResampleOptions, { counts, width }: ResampleCounts, b: number): void {
   draw(n, resample, options, unit => {
     counts[unit * width + b]++
   })

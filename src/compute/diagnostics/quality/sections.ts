@@ -110,14 +110,16 @@ function outcomeQuality<E>(estimateSet: SetEstimator<E>, { steps, turns }: Quali
 
 function addSet<E, C>(
   builder: QualityPlanBuilder,
-  { ownThreshold, refusals }: QualityLayout,
+  { ownThreshold, refusals, steps }: QualityLayout,
   group: PairGroup,
   calibrated: Calibrated<E, C>
 ): (take: TakeEstimate<E>) => SetQuality<E, C> {
   const errors = addWhole(builder)
   const successRate = addSuccessRate(builder)
   const auc = addAuc(builder)
-  const within = group === null ? null : addAucWithin(builder, group)
+  // Where all trajectories are of one step, its pairs are all pairs.
+  const oneStep = group === 'step' && steps.length === 1 && builder.units.every(unit => unit.every(r => r.step !== null))
+  const within = group === null ? null : oneStep ? auc : addAucWithin(builder, group)
   const calibration = addCalibration(builder)
   const changes = addChanges(builder, ownThreshold)
   return take => ({
