@@ -3,7 +3,7 @@
  * That is the reward which the trainer used there.
  */
 import type { Transition } from './ends.js'
-import { allowed, coefficientsFor, type FoundRule, scaleOf } from './find-rule.js'
+import { allowed, attenuated, coefficientsFor, type FoundRule, scaleOf } from './find-rule.js'
 import type { EstimatorRecord } from './record.js'
 import type { Relation } from './relation.js'
 import { type RuleCoefficients, rewardAt } from './rules/rule.js'
@@ -21,6 +21,8 @@ export interface Tail {
   readonly statedBefore: number | null
   /** what follows the last trainable token by the rule */
   readonly continuation: number
+  /** what would be left of the score in `used` if it sat on the last token; null: `used` holds nothing from there */
+  readonly fromEnd: number | null
   readonly allowed: number
 }
 
@@ -38,6 +40,10 @@ function usedAt(t: Transition, found: FoundRule, c: RuleCoefficients): { readonl
   // KL that is paid beside the stored rewards
   const kl = t.here.kl === null || c.rewardShift !== 0 ? 0 : -c.beta * t.here.kl
   return { used: t.here.ret - continuation - kl, continuation }
+}
+
+function countsEvery({ rule }: FoundRule): boolean {
+  return rule?.name === 'every-token' || rule?.name === 'zeroed-values'
 }
 
 export function tailsOf(records: readonly EstimatorRecord[], relation: Relation, found: FoundRule): Tail[] {
@@ -58,6 +64,7 @@ export function tailsOf(records: readonly EstimatorRecord[], relation: Relation,
         stated: record.has.rewards ? last.here.reward : record.score,
         statedBefore: record.has.rewards ? (before?.here.reward ?? null) : 0,
         continuation: at.continuation,
+        fromEnd: last.cleared && countsEvery(found) && record.score !== null ? attenuated(record.score, last, c) : null,
         allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)) * 2
       }
     ]
@@ -96,8 +103,10 @@ function placeByReturns(tail: Tail, scored: boolean, every: boolean, beta: numbe
   const score = scored ? tail.record.score : null
   if (score !== null) {
     if (Math.abs(score) <= tail.allowed) return null
+    const fromEnd = tail.fromEnd ?? 0
+    if (Math.abs(fromEnd - score) <= tail.allowed) return null
     if (Math.abs(tail.used - score) <= tail.allowed) return 'last trainable token'
-    return Math.abs(tail.used) <= tail.allowed ? 'last token' : null
+    return Math.abs(tail.used - fromEnd) <= tail.allowed ? 'last token' : null
   }
   if (Math.abs(tail.used) > tail.allowed) return 'last trainable token'
   // a reward that the last return does not hold, and the end does
@@ -107,7 +116,7 @@ function placeByReturns(tail: Tail, scored: boolean, every: boolean, beta: numbe
 /** Where the final reward sits, as the samples say that end in masked tokens; null where none tells or they differ. */
 export function finalRewardPlace(tails: readonly Tail[], found: FoundRule, beta: number): FinalRewardPlace | null {
   const scored = scoreIsReward(tails) !== false
-  const every = found.rule?.name === 'every-token' || found.rule?.name === 'zeroed-values'
+  const every = countsEvery(found)
   const places = new Set<FinalRewardPlace>()
   const trailing = tails.filter(t => t.trailing > 0 && !(t.record.score !== null && isNothing(t.record.score, t)))
   let votes = 0

@@ -44,7 +44,7 @@ function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
   let [pairs, equal] = [0, 0]
   let place: Sighting['place'] = null
   for (const record of records) {
-    const value = record.ends?.firstValue ?? null
+    const value = record.ends?.first?.value ?? null
     if (record.step === null || value === null) continue
     const at = places.get(record.step) ?? 0
     places.set(record.step, at + 1)
@@ -53,7 +53,7 @@ function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
     if (before === undefined) first.set(prompt, record)
     else if (before.step !== record.step) {
       pairs += 1
-      if (before.ends?.firstValue === value) {
+      if (before.ends?.first?.value === value) {
         equal += 1
         place ??= { sample: record.index, token: 0 }
       }
