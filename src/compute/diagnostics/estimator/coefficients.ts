@@ -36,13 +36,15 @@ function betaInRewards(records: readonly EstimatorRecord[]): number | null {
   return Math.abs(rr - beta * rk) <= 1e-6 * rr ? beta : null
 }
 
-/** -kl's coefficient beside the rewards. Without KL it is proven to be 0 where returns of singles follow the relation without it. */
+/** -kl's coefficient beside the rewards. Without KL it is proven to be 0 where singles follow the relation without it. */
 function betaBesideRewards(relation: Relation, records: readonly EstimatorRecord[]): number | null {
   if (records.some(r => r.has.kl)) {
     const error = errorOf(relation, [0, 0, 1])
     return !isStated(error) ? null : Math.abs(relation.beta) <= 4 * error ? 0 : relation.beta
   }
-  return relation.share === 1 && relation.samples.every(s => relation.rounding(s.record) <= 2 * SINGLE) ? 0 : null
+  const single = records.some(r => r.precision.values.relative <= 2 * SINGLE && r.precision.values.absolute === 0)
+  const fine = relation.samples.every(s => relation.rounding(s.record) <= 2 * SINGLE)
+  return relation.share === 1 && (single || fine) ? 0 : null
 }
 
 function betaOf(relation: Relation, records: readonly EstimatorRecord[]): number | null {

@@ -60,7 +60,7 @@ export interface Transition {
 }
 
 export interface Ends {
-  /** the first gaps between turns */
+  /** the first gaps between turns, and the last */
   readonly gaps: readonly Transition[]
   readonly gapCount: number
   /** the last trainable token but one, and the last */
@@ -180,14 +180,19 @@ export function endsOf(view: AuditView): Ends | null {
   const { values, returns, positions } = view
   const n = positions.length
   if (values === null || returns === null || n === 0) return null
-  const gaps: Transition[] = []
+  // the first ones and the last, where a reward at the end shows most
+  const kept: number[] = []
   let gapCount = 0
   for (let k = 0; k + 1 < n; k++) {
     if (positions[k + 1] === positions[k] + 1) continue
     gapCount += 1
-    const gap = gaps.length < GAPS_KEPT ? transitionAt(view, values, returns, k, gaps.length < CHAINS_KEPT) : null
-    if (gap !== null) gaps.push(gap)
+    if (kept.length === GAPS_KEPT) kept[GAPS_KEPT - 1] = k
+    else kept.push(k)
   }
+  const gaps = kept.flatMap((k, i) => {
+    const gap = transitionAt(view, values, returns, k, i < CHAINS_KEPT - 1 || i === kept.length - 1)
+    return gap === null ? [] : [gap]
+  })
   const last = transitionAt(view, values, returns, n - 1, true)
   return {
     gaps,

@@ -33,9 +33,18 @@ function constant(records: readonly EstimatorRecord[]): Sighting | null {
   }
 }
 
+/** First values that are all the same do not tell prompts apart: they say nothing of steps. */
+const FEWEST_DIFFERENT = 2
+
 /** The prompt; where a dump names none, the place in the step. */
 function promptOf(record: EstimatorRecord, place: number): string {
   return record.uid ?? `place ${place}`
+}
+
+/** The value that depends on the prompt alone: of the first token of the response, where it is not cleared as a masked one. */
+function firstValue({ ends }: EstimatorRecord): number | null {
+  const start = ends?.start?.value ?? 0
+  return start !== 0 ? start : (ends?.first?.value ?? null)
 }
 
 function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
@@ -43,8 +52,9 @@ function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
   const places = new Map<number, number>()
   let [pairs, equal] = [0, 0]
   let place: Sighting['place'] = null
+  const different = new Set<number>()
   for (const record of records) {
-    const value = record.ends?.first?.value ?? null
+    const value = firstValue(record)
     if (record.step === null || value === null) continue
     const at = places.get(record.step) ?? 0
     places.set(record.step, at + 1)
@@ -53,14 +63,15 @@ function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
     if (before === undefined) first.set(prompt, record)
     else if (before.step !== record.step) {
       pairs += 1
-      if (before.ends?.first?.value === value) {
+      if (firstValue(before) === value) {
         equal += 1
+        different.add(value)
         place ??= { sample: record.index, token: 0 }
       }
     }
   }
   const coarse = records.every(r => r.precision.values.relative > 2 * SINGLE)
-  if (pairs < (coarse ? REPEATED_COARSE : REPEATED) || equal < 0.95 * pairs) return null
+  if (pairs < (coarse ? REPEATED_COARSE : REPEATED) || equal < 0.95 * pairs || different.size < FEWEST_DIFFERENT) return null
   return {
     message: `The critic did not change between steps: ${equal} of ${counted(pairs, 'repeated prompt')} have exactly the same first value at another step`,
     place,

@@ -16,7 +16,8 @@ function inside({ evidence }: Case): Sighting | null {
   }
 }
 
-function atTheEnd({ evidence }: Case): Sighting | null {
+/** The last returns hold the start of the next sample. */
+export function joinsNext({ evidence }: Case): Sighting | null {
   const { relation, tails } = evidence
   if (relation === null) return null
   const byIndex = new Map(evidence.records.map(r => [r.index, r]))
@@ -50,5 +51,5 @@ export const foreignBootstrap: FaultKind = {
   kind: 'foreign-bootstrap',
   severity: 'fault',
   report: 'https://github.com/Mikyx-1/Reinforcement-Learning/issues/50',
-  find: seen => inside(seen) ?? atTheEnd(seen)
+  find: seen => inside(seen) ?? joinsNext(seen)
 }

@@ -6,6 +6,7 @@ import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
 import type { Tail } from '../estimator/final-reward.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
+import { joinsNext } from './foreign-bootstrap.js'
 import { directionOf, tellingTails } from './rewards-off-by-one.js'
 
 function paysKl({ audit, evidence }: Case): boolean {
@@ -71,5 +72,5 @@ export const paddingLeak: FaultKind = {
   kind: 'padding-leak',
   severity: 'fault',
   report: 'https://github.com/natolambert/rlhf-book/pull/216',
-  find: seen => (paysKl(seen) ? (behind(seen) ?? cut(seen)) : null)
+  find: seen => (paysKl(seen) ? (behind(seen) ?? (joinsNext(seen) === null ? cut(seen) : null)) : null)
 }

@@ -56,14 +56,17 @@ export function fromTrainable(t: Transition, c: RuleCoefficients): number | null
  */
 export function remade(t: Transition, c: RuleCoefficients, zeroed: boolean): readonly [number, number] {
   const { chain, trainable } = t
-  if (chain === null || c.shift !== 0) return [Number.NaN, Number.NaN]
-  let value = trainable?.value ?? 0
+  if (chain === null) return [Number.NaN, Number.NaN]
+  // stored values from the token in front on; behind the end there is none
+  const stored = [t.here.value, ...chain.values, trainable?.value ?? 0, t.valueBehind ?? 0]
+  const used = (m: number): number => stored[m + 1 + c.shift]
+  let value = trainable === null ? 0 : used(chain.values.length)
   let paid = trainable?.ret ?? 0
   let bare = paid
   for (let m = chain.values.length - 1; m >= 0; m--) {
     paid = rewardAt({ reward: chain.rewards?.[m] ?? null, kl: chain.kl?.[m] ?? null }, c.beta) + c.a * value + c.b * paid
     bare = c.a * value + c.b * bare
-    value = zeroed ? 0 : chain.values[m]
+    value = zeroed ? 0 : used(m)
   }
   return [c.a * value + c.b * paid, c.a * value + c.b * bare]
 }
