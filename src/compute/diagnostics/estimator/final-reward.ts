@@ -3,7 +3,7 @@
  * That is the reward which the trainer used there.
  */
 import type { Transition } from './ends.js'
-import { allowed, attenuated, coefficientsFor, type FoundRule, scaleOf } from './find-rule.js'
+import { allowed, attenuated, coefficientsFor, countsMasked, type FoundRule, scaleOf } from './find-rule.js'
 import type { EstimatorRecord } from './record.js'
 import type { Relation } from './relation.js'
 import { type RuleCoefficients, rewardAt } from './rules/rule.js'
@@ -42,12 +42,10 @@ function usedAt(t: Transition, found: FoundRule, c: RuleCoefficients): { readonl
   return { used: t.here.ret - continuation - kl, continuation }
 }
 
-function countsEvery({ rule }: FoundRule): boolean {
-  return rule?.name === 'every-token' || rule?.name === 'zeroed-values'
-}
-
 export function tailsOf(records: readonly EstimatorRecord[], relation: Relation, found: FoundRule): Tail[] {
   const c = coefficientsFor(relation)
+  // a dump whose masked tokens hold returns elsewhere did not clear those behind the end
+  const cleared = countsMasked(found.rule) && records.every(r => (r.ends?.maskedReturns ?? 0) === 0)
   return records.flatMap(record => {
     const last = record.ends?.last ?? null
     if (last === null) return []
@@ -64,7 +62,7 @@ export function tailsOf(records: readonly EstimatorRecord[], relation: Relation,
         stated: record.has.rewards ? last.here.reward : record.score,
         statedBefore: record.has.rewards ? (before?.here.reward ?? null) : 0,
         continuation: at.continuation,
-        fromEnd: last.cleared && countsEvery(found) && record.score !== null ? attenuated(record.score, last, c) : null,
+        fromEnd: cleared && last.cleared && record.score !== null ? attenuated(record.score, last, c) : null,
         allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)) * 2
       }
     ]
@@ -116,7 +114,7 @@ function placeByReturns(tail: Tail, scored: boolean, every: boolean, beta: numbe
 /** Where the final reward sits, as the samples say that end in masked tokens; null where none tells or they differ. */
 export function finalRewardPlace(tails: readonly Tail[], found: FoundRule, beta: number): FinalRewardPlace | null {
   const scored = scoreIsReward(tails) !== false
-  const every = countsEvery(found)
+  const every = countsMasked(found.rule)
   const places = new Set<FinalRewardPlace>()
   const trailing = tails.filter(t => t.trailing > 0 && !(t.record.score !== null && isNothing(t.record.score, t)))
   let votes = 0

@@ -49,8 +49,8 @@ interface RuleRow {
   readonly transition: Transition
   readonly y: number
   readonly allowed: number
-  /** what may stand beside the continuation: the final reward, at the last trainable token */
-  readonly more: readonly number[]
+  /** what may stand beside the continuation: the final reward, at the last trainable token or behind it */
+  readonly more: (rule: Rule) => readonly number[]
 }
 
 interface Judged {
@@ -72,7 +72,7 @@ function judge(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): Judge
       const value = answers[i]?.[form] ?? Number.NaN
       return Number.isNaN(value) ? [] : [{ row, value }]
     })
-    const misses = known.filter(({ row, value }) => !row.more.some(more => Math.abs(row.y - value - more) <= row.allowed))
+    const misses = known.filter(({ row, value }) => !row.more(rule).some(more => Math.abs(row.y - value - more) <= row.allowed))
     return { rule, form, misses: misses.map(m => m.row), tested: known.length }
   })
   return judged.reduce((best, one) => (best.tested === 0 || (one.tested > 0 && one.misses.length < best.misses.length) ? one : best))
@@ -99,9 +99,14 @@ function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
       transition,
       y: transition.here.ret - usedReward(transition, c),
       allowed: allowed(relation.rounding(record), scaleOf(record, transition)),
-      more: [0]
+      more: () => [0]
     }))
   )
+}
+
+/** True where each masked token counts like any other, its value or 0 for it. */
+export function countsMasked(rule: Rule | null): boolean {
+  return rule?.name === 'every-token' || rule?.name === 'zeroed-values'
 }
 
 /** What is left of a reward at the end of the response in front of the masked tokens there. */
@@ -120,7 +125,11 @@ function endRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
         transition: last,
         y: last.here.ret - usedReward(last, c),
         allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)),
-        more: record.has.rewards ? [0] : [0, record.score ?? 0, ...(last.cleared ? [attenuated(record.score ?? 0, last, c)] : [])]
+        more: rule => {
+          const score = record.score ?? 0
+          const behind = last.cleared && countsMasked(rule) ? [attenuated(score, last, c)] : []
+          return record.has.rewards ? [0] : [0, score, ...behind]
+        }
       }
     ]
   })

@@ -22,7 +22,7 @@ export function joinsNext({ evidence }: Case): Sighting | null {
   if (relation === null) return null
   const byIndex = new Map(evidence.records.map(r => [r.index, r]))
   const bare = tails.filter(t => t.trailing === 0 && t.stated !== null)
-  // the start of the next sample may be its first token, or its first trainable one; one that is 0 tells nothing
+  // the start of the next sample may be its first token, or its first trainable one; one that is 0 tells nothing, nor a return of 0
   const telling = bare.flatMap(tail => {
     const next = byIndex.get(tail.record.index + 1)?.ends ?? null
     const extra = tail.used - (tail.stated ?? 0)
@@ -30,7 +30,9 @@ export function joinsNext({ evidence }: Case): Sighting | null {
       if (first === null) return []
       const joined = relation.a * first.value + relation.b * first.ret
       const limit = allowed(relation.rounding(tail.record), tail.record.scale + Math.abs(first.ret)) * 4
-      return Math.abs(joined) > 4 * limit ? [{ tail, joined, limit, holds: Math.abs(extra - joined) <= limit }] : []
+      return Math.abs(joined) > 4 * limit && Math.abs(tail.used) > limit
+        ? [{ tail, joined, limit, holds: Math.abs(extra - joined) <= limit }]
+        : []
     })
     return joins.length === 0 ? [] : [joins.find(j => j.holds) ?? joins[0]]
   })

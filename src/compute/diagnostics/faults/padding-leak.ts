@@ -16,7 +16,7 @@ function paysKl({ audit, evidence }: Case): boolean {
 function behind({ audit, evidence }: Case): Sighting | null {
   if (audit.final_reward === 'last token' || (audit.rule !== 'every-token' && audit.rule !== 'zeroed-values')) return null
   // under these nothing behind the end counts
-  if (audit.alternatives.some(rule => rule === 'carry' || rule === 'trainable-only')) return null
+  if (audit.alternatives.some(rule => rule === 'carry' || rule === 'trainable-only' || rule === 'reset')) return null
   const leaking = evidence.tails.filter(
     t => t.trailing > 0 && (t.record.ends?.trailingRewards ?? 0) > 0 && Math.abs(t.continuation) > t.allowed
   )
