@@ -122,7 +122,7 @@ export function auditEstimator(records: readonly EstimatorRecord[]): { readonly 
     lambda_advantages: advantages.lambda,
     kl_coefficient: coefficients.beta,
     whitening: advantages.whitening,
-    final_reward: finalRewardPlace(tails, found, evidence.relation?.beta ?? 0)
+    final_reward: finalRewardPlace(tails, found, evidence.relation?.beta ?? 0, coefficients.beta)
   }
   const unknown = IDENTIFIED.filter(name => {
     // a rule that none of the known ones is was told apart from them all
