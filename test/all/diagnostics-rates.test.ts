@@ -60,7 +60,9 @@ function rateOf(shape: Shape, kind: Kind, withKl: boolean, dumps: number): Rate 
   for (let i = 0; i < dumps; i++) {
     const seed = seedOf(7919 * i + 13 + (withKl ? 5_000_011 : 0))
     const drawn = kind === 'clean' ? cleanPlan(seed, shape) : showingPlan(seed, shape, kind)
-    const plan = withKl ? { ...drawn, beta: drawn.beta === 0 ? 0.02 : drawn.beta } : { ...drawn, beta: kind === 'padding-leak' ? drawn.beta : 0 }
+    const plan = withKl
+      ? { ...drawn, beta: drawn.beta === 0 ? 0.02 : drawn.beta }
+      : { ...drawn, beta: kind === 'padding-leak' ? drawn.beta : 0 }
     // KL behind the end is a fault where masked tokens count
     const leaks = kind !== 'final-reward-masked' && (plan.rule === 'every-token' || plan.rule === 'zeroed-values') && plan.beta > 0
     const dump = diagnosticDump(leaks ? { ...plan, trailing: 0 } : plan)

@@ -80,9 +80,13 @@ function fitsAll(fit: GroupFit): boolean {
   return fit.fits.length > 0 && fit.fits.every(Boolean)
 }
 
-/** Where another column gives the same, a slope may be anything: the group says nothing of its values. */
+/**
+ * Where another column gives the same, slopes may be anything, and the groups say nothing of their values. The errors of slopes are
+ * those beside a known shared coefficient, so that has to be determined too.
+ */
 function isDetermined(fit: GroupFit): boolean {
-  return [...fit.groups.values()].every(g => Math.abs(g.slope) > 10 * g.slopeError)
+  if (fit.sharedError > 0.1 * Math.max(1, Math.abs(fit.shared))) return false
+  return [...fit.groups.values()].every(g => g.slope > 10 * g.slopeError)
 }
 
 /** A lambda that differs by sample has to leave clearly less than one that does not. */
