@@ -3,7 +3,7 @@
  * That is the reward which the trainer used there.
  */
 import type { TokenNumbers, Transition } from './ends.js'
-import { allowed, attenuated, coefficientsFor, countsMasked, type FoundRule, scaleOf } from './find-rule.js'
+import { allowed, attenuated, coefficientsFor, countsEachToken, type FoundRule, scaleOf } from './find-rule.js'
 import type { EstimatorRecord } from './record.js'
 import type { Relation } from './relation.js'
 import { type RuleCoefficients, rewardAt } from './rules/rule.js'
@@ -45,7 +45,7 @@ function usedAt(t: Transition, found: FoundRule, c: RuleCoefficients): { readonl
 export function tailsOf(records: readonly EstimatorRecord[], relation: Relation, found: FoundRule): Tail[] {
   const c = coefficientsFor(relation)
   // a dump whose masked tokens hold returns elsewhere did not clear those behind the end
-  const cleared = countsMasked(found.rule) && records.every(r => (r.ends?.maskedReturns ?? 0) === 0)
+  const cleared = countsEachToken(found.rule) && records.every(r => (r.ends?.maskedReturns ?? 0) === 0)
   return records.flatMap(record => {
     const last = record.ends?.last ?? null
     if (last === null) return []
@@ -125,7 +125,7 @@ const AGREEING = 0.9
  */
 export function finalRewardPlace(tails: readonly Tail[], found: FoundRule, beta: number, paid: number | null): FinalRewardPlace | null {
   const scored = scoreIsReward(tails) !== false
-  const every = countsMasked(found.rule)
+  const every = countsEachToken(found.rule)
   const places = { 'last token': 0, 'last trainable token': 0 }
   const trailing = tails.filter(t => t.trailing > 0 && !(t.record.score !== null && isNothing(t.record.score, t)))
   let votes = 0

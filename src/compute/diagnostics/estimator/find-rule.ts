@@ -105,7 +105,7 @@ function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
 }
 
 /** True where each masked token counts like any other, its value or 0 for it. */
-export function countsMasked(rule: Rule | null): boolean {
+export function countsEachToken(rule: Rule | null): boolean {
   return rule?.name === 'every-token' || rule?.name === 'zeroed-values'
 }
 
@@ -127,7 +127,7 @@ function endRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
         allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)),
         more: rule => {
           const score = record.score ?? 0
-          const behind = last.cleared && countsMasked(rule) ? [attenuated(score, last, c)] : []
+          const behind = last.cleared && countsEachToken(rule) ? [attenuated(score, last, c)] : []
           return record.has.rewards ? [0] : [0, score, ...behind]
         }
       }
