@@ -8,7 +8,7 @@
  *
  * Property tests are the files that import `test/support/rounds.ts`. One run of `all` on the replica is made first, for all files
  * that look at its outputs; files that are named make their own. A file is a program that writes TAP. Here each has a line, one that fails
- * says what failed; the last line adds the counts, those of skipped tests too.
+ * says what failed; tables among its comments are printed; the last line adds the counts, those of skipped tests too.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -140,6 +140,7 @@ async function runTests(files: readonly string[], env: Environment): Promise<boo
         console.log(failuresIn(output))
       }
       for (const name of COUNTS) sum[name] += counts?.[name] ?? 0
+      for (const [, row] of output.matchAll(/^ *# (\|.*)$/gm)) console.log(row)
       const seconds = ((performance.now() - began) / 1000).toFixed(1)
       console.log(
         `${ok ? 'ok' : 'not ok'} - ${path} # ${counts?.pass ?? 0} of ${counts?.total ?? '?'}${counts !== null && counts.skip > 0 ? `, ${counts.skip} skipped` : ''}, ${seconds} s`

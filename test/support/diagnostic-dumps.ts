@@ -17,6 +17,9 @@ export type PlantedFault =
   | 'explained-variance-log'
   | 'critic-frozen'
 
+/** Values of a critic that learns from noise, of noise alone, of almost one number, or that follow the score to the end. */
+export type CriticKind = 'learns' | 'noise' | 'almost constant' | 'follows'
+
 export interface DumpPlan {
   readonly seed: number
   readonly samples: number
@@ -28,16 +31,23 @@ export interface DumpPlan {
   readonly rule: MaskRule
   readonly resetForm: ResetForm
   readonly finalReward: 'last token' | 'last trainable token'
-  readonly whitening: 'none' | 'batch' | 'rank' | 'sample' | 'halves' | 'zigzag'
+  readonly whitening: 'none' | 'batch' | 'rank' | 'sample' | 'halves' | 'zigzag' | 'columns'
+  /** variance divided by n, or by n - 1 */
+  readonly bessel: boolean
+  /** returns and advantages of masked tokens are stored as 0 */
+  readonly cleared: boolean
   readonly dtype: 'float32' | 'bfloat16'
   /** 1: single-turn, no gap */
   readonly turns: number
   readonly turnTokens: readonly [number, number]
   readonly gapTokens: readonly [number, number]
+  /** the response begins with an observation */
+  readonly leading: boolean
+  readonly critic: CriticKind
   /** share of samples that end in an observation */
   readonly trailing: number
   readonly tokenRewards: boolean
-  readonly binaryScore: boolean
+  readonly scores: '0 or 1' | '-1 or 1' | 'real'
   readonly advantages: boolean
   readonly steps: number
   readonly ranks: number
@@ -58,13 +68,17 @@ export const CLEAN: DumpPlan = {
   resetForm: 'own value',
   finalReward: 'last trainable token',
   whitening: 'batch',
+  bessel: false,
+  cleared: false,
   dtype: 'float32',
   turns: 3,
   turnTokens: [12, 40],
   gapTokens: [3, 15],
+  leading: false,
+  critic: 'learns',
   trailing: 0.3,
   tokenRewards: false,
-  binaryScore: true,
+  scores: '0 or 1',
   advantages: true,
   steps: 1,
   ranks: 1,
@@ -105,7 +119,7 @@ function between(random: Random, [low, high]: readonly [number, number]): number
 }
 
 function drawMask(random: Random, plan: DumpPlan, trailing: boolean): Uint8Array {
-  const mask: number[] = []
+  const mask = plan.leading ? Array<number>(between(random, plan.gapTokens)).fill(0) : []
   for (let turn = 0; turn < plan.turns; turn++) {
     if (turn > 0) mask.push(...Array<number>(between(random, plan.gapTokens)).fill(0))
     mask.push(...Array<number>(between(random, plan.turnTokens)).fill(1))
@@ -115,16 +129,27 @@ function drawMask(random: Random, plan: DumpPlan, trailing: boolean): Uint8Array
 }
 
 function drawSample(random: Random, plan: DumpPlan, i: number): Draft {
-  const truncated = random.chance(plan.truncated) && i > 0
+  const truncated = random.chance(plan.truncated) && (i > 0 || plan.samples === 1)
   const mask = drawMask(random, plan, random.chance(plan.trailing) || (plan.trailing > 0 && i === 0))
   const success = random.chance(0.5) || i === 0
-  const score = truncated ? 0 : plan.binaryScore ? Number(success) : Math.fround(random.normal() + (success ? 1 : -1))
+  const drawn = { '0 or 1': Number(success), '-1 or 1': success ? 1 : -1, real: Math.fround(random.normal() + (success ? 1 : -1)) }
+  const score = truncated ? 0 : drawn[plan.scores]
   const bias = plan.fault === 'critic-frozen' ? 0.5 : 0.5 + 0.3 * (score - 0.5)
   let noise = 0
   const round = plan.dtype === 'bfloat16' ? bfloat16 : Math.fround
-  const values = Float64Array.from(mask, () => {
+  const values = Float64Array.from(mask, (_, t) => {
     noise = 0.8 * noise + 0.08 * random.normal()
-    return round(bias + noise + 0.02 * random.normal())
+    const small = 0.02 * random.normal()
+    switch (plan.critic) {
+      case 'learns':
+        return round(bias + noise + small)
+      case 'noise':
+        return round(0.5 + 20 * small)
+      case 'almost constant':
+        return round(0.4 + small / 20)
+      case 'follows':
+        return round(0.5 + ((score - 0.5) * t) / mask.length + small)
+    }
   })
   const kl = Float64Array.from(mask, () => Math.fround(0.1 * random.normal() + 0.03))
   const step = Math.floor((i * plan.steps) / plan.samples)
@@ -227,14 +252,15 @@ export function diagnosticDump(plan: DumpPlan): DiagnosticDump {
   const forReturns = run(() => plan.lambdaReturns)
   const advantages = run(mask => lambdaOf(plan.lambdaAdvantages, mask)).map(e => e.advantages)
   const masks = drafts.map(d => d.mask)
-  if (plan.whitening !== 'none') whiten(advantages, masks, (i, t) => drafts[i].step * 1000 + groupOf(plan, drafts, i, t))
+  if (plan.whitening !== 'none') whiten(advantages, masks, (i, t) => drafts[i].step * 1000 + groupOf(plan, drafts, i, t), plan.bessel)
   const samples = drafts.map((draft, i): Sample => {
     const values = plan.fault === 'values-off-by-one' ? shifted(draft.values, plan.variant === 0 ? -1 : 1) : draft.values
     const end = cutBehind ? lengths[i] : draft.mask.length
+    const kept = (array: Float64Array): Float64Array => (plan.cleared ? array.map((x, t) => x * draft.mask[t]) : array).slice(0, end)
     const arrays: { [name in SampleArray]?: SampleNumbers } = {
       values: stored(plan, values.slice(0, end)),
-      returns: stored(plan, forReturns[i].returns.slice(0, end)),
-      ...(plan.advantages ? { advantages: stored(plan, advantages[i].slice(0, end)) } : {}),
+      returns: stored(plan, kept(forReturns[i].returns)),
+      ...(plan.advantages ? { advantages: stored(plan, kept(advantages[i])) } : {}),
       ...(plan.beta > 0 ? { kl: Float32Array.from(draft.kl.slice(0, end)) } : {}),
       ...(plan.tokenRewards ? { token_rewards: Float32Array.from(rewards[i].slice(0, end)) } : {})
     }
@@ -266,6 +292,8 @@ function groupOf(plan: DumpPlan, drafts: readonly Draft[], i: number, t: number)
       return i
     case 'halves':
       return Number(t >= Math.floor(T / 2))
+    case 'columns':
+      return Number(t >= Math.floor(Math.max(...drafts.map(d => d.mask.length)) / 2))
     case 'zigzag':
       return Number(t >= Math.floor(T / 4) && t < T - Math.floor(T / 4))
     default:

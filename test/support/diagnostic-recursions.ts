@@ -123,11 +123,12 @@ export function estimates(
   }
 }
 
-/** (A - mean) / sqrt(var + 1e-8) over the tokens of a group that have mask 1; applied to all tokens of the group. */
+/** (A - mean) / sqrt(var + 1e-8) over the tokens of a group that have mask 1; applied to all tokens of the group. `bessel`: var over n - 1. */
 export function whiten(
   advantages: readonly Float64Array[],
   masks: readonly Uint8Array[],
-  groupOf: (sample: number, t: number) => number
+  groupOf: (sample: number, t: number) => number,
+  bessel = false
 ): void {
   const groups = new Map<number, number[]>()
   advantages.forEach((array, i) => {
@@ -143,8 +144,9 @@ export function whiten(
   for (const [group, members] of groups) {
     let mean = 0
     for (const a of members) mean += a / members.length
-    let variance = 0
-    for (const a of members) variance += (a - mean) ** 2 / members.length
+    let squares = 0
+    for (const a of members) squares += (a - mean) ** 2
+    const variance = squares / Math.max(1, members.length - Number(bessel))
     moments.set(group, [f(mean), f(1 / Math.sqrt(variance + 1e-8))])
   }
   advantages.forEach((array, i) => {

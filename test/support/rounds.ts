@@ -11,6 +11,11 @@ export function rounds(count: number): number {
   return Math.ceil(count * ROUNDS)
 }
 
+/** For what is costly: none where the rounds are few. */
+export function roundsDown(count: number): number {
+  return Math.floor(count * ROUNDS)
+}
+
 export function seedOf(seed: number): number {
   return seed + SEED
 }

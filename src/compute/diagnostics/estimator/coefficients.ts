@@ -1,5 +1,6 @@
 /** Discount, lambda and KL coefficient out of a relation, each only where the data determine it to a thousandth. */
 import type { EstimatorRecord } from './record.js'
+import { SINGLE } from './precision.js'
 import { errorOf, type Relation, tolerance } from './relation.js'
 
 /** A number is stated where four standard errors are below this. */
@@ -20,7 +21,7 @@ export function isStated(error: number): boolean {
   return 4 * error <= STATED_WITHIN
 }
 
-/** -kl's coefficient in the rewards themselves, where both are stored and one is the multiple of the other. */
+/** -kl's coefficient in the rewards themselves: 0 where those are all 0, else where both are stored and one is the multiple of the other. */
 function betaInRewards(records: readonly EstimatorRecord[]): number | null {
   let [rk, kk, rr] = [0, 0, 0]
   for (const { rewardOnKl } of records) {
@@ -29,22 +30,27 @@ function betaInRewards(records: readonly EstimatorRecord[]): number | null {
     kk += rewardOnKl[1]
     rr += rewardOnKl[2]
   }
+  if (rr === 0) return 0
   if (kk === 0) return null
   const beta = rk / kk
   return Math.abs(rr - beta * rk) <= 1e-6 * rr ? beta : null
 }
 
-function betaOf(relation: Relation, records: readonly EstimatorRecord[]): number | null {
-  const rewards = records.some(r => r.has.rewards)
-  const error = errorOf(relation, [0, 0, 1])
-  const own = records.some(r => r.has.kl) && isStated(error) ? (Math.abs(relation.beta) <= 4 * error ? 0 : relation.beta) : null
-  if (rewards) {
-    const inside = betaInRewards(records)
-    return inside === null || own === null ? null : inside + own
+/** -kl's coefficient beside the rewards. Without KL it is proven to be 0 where singles follow the relation without it. */
+function betaBesideRewards(relation: Relation, records: readonly EstimatorRecord[]): number | null {
+  if (records.some(r => r.has.kl)) {
+    const error = errorOf(relation, [0, 0, 1])
+    return !isStated(error) ? null : Math.abs(relation.beta) <= 4 * error ? 0 : relation.beta
   }
-  if (records.some(r => r.has.kl)) return own
-  // returns follow the relation without any reward inside turns
-  return relation.share === 1 ? 0 : null
+  const single = records.some(r => r.precision.values.relative <= 2 * SINGLE && r.precision.values.absolute === 0)
+  const fine = relation.samples.every(s => relation.rounding(s.record) <= 2 * SINGLE)
+  return relation.share === 1 && (single || fine) ? 0 : null
+}
+
+function betaOf(relation: Relation, records: readonly EstimatorRecord[]): number | null {
+  const inside = records.some(r => r.has.rewards) ? betaInRewards(records) : 0
+  const beside = betaBesideRewards(relation, records)
+  return inside === null || beside === null ? null : inside + beside
 }
 
 export function coefficientsOf(relation: Relation, records: readonly EstimatorRecord[]): Coefficients {

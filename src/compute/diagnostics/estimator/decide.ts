@@ -58,13 +58,17 @@ export interface Evidence {
 const NO_COEFFICIENTS: Coefficients = { gamma: null, lambda: null, beta: null, valuesMatter: false }
 const NO_RULE: FoundRule = { rule: null, form: 0, alternatives: [], nearest: null, departure: null, gaps: 0 }
 
-/** A relation that fewer samples follow is none. */
+/** A relation that fewer samples follow is none. Values or rewards that are off by one are so everywhere. */
 const MOST = 0.5
+const NEARLY_ALL = 0.9
+
+function isFollowed({ name, foreign, share }: Relation): boolean {
+  return share >= (name === 'pre-action' || foreign ? MOST : NEARLY_ALL)
+}
 
 function evidenceOf(records: readonly EstimatorRecord[]): Evidence {
   const relation = findRelation(records)
-  const follows = relation !== null && relation.share >= MOST
-  if (!follows || relation === null) {
+  if (relation === null || !isFollowed(relation)) {
     return { records, relation, follows: false, coefficients: NO_COEFFICIENTS, found: NO_RULE, tails: [], advantages: NO_ADVANTAGES }
   }
   const coefficients = coefficientsOf(relation, records)
@@ -72,7 +76,7 @@ function evidenceOf(records: readonly EstimatorRecord[]): Evidence {
   const advantages = advantagesOf(records, relation, coefficients)
   const found = relation.foreign ? NO_RULE : refineByAdvantages(findRule(records, relation), records, relation, coefficients, advantages)
   const tails = relation.foreign ? [] : tailsOf(records, relation, found)
-  return { records, relation, follows, coefficients, found, tails, advantages }
+  return { records, relation, follows: true, coefficients, found, tails, advantages }
 }
 
 function advantagesOf(records: readonly EstimatorRecord[], relation: Relation, { gamma, valuesMatter }: Coefficients): AdvantageAudit {
@@ -84,8 +88,8 @@ function advantagesOf(records: readonly EstimatorRecord[], relation: Relation, {
 }
 
 /** What the returns tell. Where they hold no value, advantages may still show values off by one: a finding says so. */
-function alignmentOf({ relation, coefficients }: Evidence): EstimatorAudit['value_alignment'] {
-  if (relation === null || relation.foreign) return null
+function alignmentOf({ relation, follows, coefficients }: Evidence): EstimatorAudit['value_alignment'] {
+  if (relation === null || !follows || relation.foreign) return null
   if (relation.name === 'values one later' || relation.name === 'values one earlier') return 'shifted by one'
   return coefficients.valuesMatter ? 'pre-action' : null
 }
@@ -122,7 +126,7 @@ export function auditEstimator(records: readonly EstimatorRecord[]): { readonly 
     lambda_advantages: advantages.lambda,
     kl_coefficient: coefficients.beta,
     whitening: advantages.whitening,
-    final_reward: finalRewardPlace(tails, found, evidence.relation?.beta ?? 0)
+    final_reward: finalRewardPlace(tails, found, evidence.relation?.beta ?? 0, coefficients.beta)
   }
   const unknown = IDENTIFIED.filter(name => {
     // a rule that none of the known ones is was told apart from them all

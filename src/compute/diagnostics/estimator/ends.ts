@@ -26,14 +26,14 @@ export interface MaskedPair {
   readonly closes: boolean
 }
 
-/** Masked tokens of one gap whose stored returns are all 0, so that those which a rule gave have to be made again. */
+/** Masked tokens behind a turn whose stored returns are all 0, so that those which a rule gave have to be made again. */
 export interface MaskedChain {
   readonly values: readonly number[]
   readonly rewards: readonly number[] | null
   readonly kl: readonly number[] | null
 }
 
-/** Masked tokens of a chain that a record carries, and chains of a sample. */
+/** Masked tokens of a chain that a record carries, and chains of a sample's gaps. */
 const CHAIN_KEPT = 256
 const CHAINS_KEPT = 4
 
@@ -49,6 +49,9 @@ export interface Transition {
   readonly second: TokenNumbers | null
   /** of the masked tokens behind it the first and the last two */
   readonly pairs: readonly MaskedPair[]
+  /** true: the returns stored at the masked tokens are all 0 */
+  readonly cleared: boolean
+  /** of cleared ones; null: not carried */
   readonly chain: MaskedChain | null
   /** the next trainable token, and values beside it; null behind the last one */
   readonly trainable: TokenNumbers | null
@@ -57,7 +60,7 @@ export interface Transition {
 }
 
 export interface Ends {
-  /** the first gaps between turns */
+  /** the first gaps between turns, and the last */
   readonly gaps: readonly Transition[]
   readonly gapCount: number
   /** the last trainable token but one, and the last */
@@ -70,8 +73,9 @@ export interface Ends {
   readonly maskedReturns: number
   readonly maskedValues: number
   readonly trailingRewards: number
-  readonly firstValue: number | null
-  readonly firstReturn: number | null
+  /** the first token of the response, and the first trainable one */
+  readonly start: TokenNumbers | null
+  readonly first: TokenNumbers | null
 }
 
 function finiteAt(array: SampleNumbers | null, i: number): number | null {
@@ -101,9 +105,16 @@ function maskedPairs(view: AuditView, values: SampleNumbers, returns: SampleNumb
   })
 }
 
-function chainOf(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedChain | null {
-  if (!view.whole || j - i < 2 || j - i - 1 > CHAIN_KEPT) return null
-  for (let m = i + 1; m < j; m++) if (returns[m] !== 0 || !Number.isFinite(values[m])) return null
+/** `i` is the token in front of the masked ones, `j` the one behind them. */
+function isCleared(view: AuditView, returns: SampleNumbers, i: number, j: number): boolean {
+  if (!view.whole || j - i < 2) return false
+  for (let m = i + 1; m < j; m++) if (returns[m] !== 0) return false
+  return true
+}
+
+function chainOf(view: AuditView, values: SampleNumbers, i: number, j: number): MaskedChain | null {
+  if (j - i - 1 > CHAIN_KEPT) return null
+  for (let m = i + 1; m < j; m++) if (!Number.isFinite(values[m])) return null
   const cut = (array: SampleNumbers): number[] => Array.from(array.subarray(i + 1, j))
   const all = [view.rewards, view.kl].every(array => array === null || array.subarray(i + 1, j).every(Number.isFinite))
   if (!all) return null
@@ -122,6 +133,8 @@ function transitionAt(view: AuditView, values: SampleNumbers, returns: SampleNum
   const known = view.whole || contiguous
   const second = view.whole || (contiguous && view.positions[k + 2] === t + 2)
   const j = last ? -1 : view.at[k + 1]
+  const end = last ? view.length : j
+  const cleared = isCleared(view, returns, i, end)
   const beside = (at: number): number | null =>
     view.whole && j >= 0 && at < view.length && Number.isFinite(values[at]) ? values[at] : null
   return {
@@ -130,8 +143,9 @@ function transitionAt(view: AuditView, values: SampleNumbers, returns: SampleNum
     masked: last ? (view.whole ? view.length - 1 - i : 0) : view.positions[k + 1] - t - 1,
     next: known ? numbersAt(view, values, returns, i + 1, t + 1) : null,
     second: second ? numbersAt(view, values, returns, i + 2, t + 2) : null,
-    pairs: maskedPairs(view, values, returns, i, last ? view.length : j),
-    chain: chained && !last ? chainOf(view, values, returns, i, j) : null,
+    pairs: maskedPairs(view, values, returns, i, end),
+    cleared,
+    chain: chained && cleared ? chainOf(view, values, i, end) : null,
     trainable: last ? null : numbersAt(view, values, returns, j, view.positions[k + 1]),
     valueBefore: beside(j - 1),
     valueBehind: beside(j + 1)
@@ -166,15 +180,20 @@ export function endsOf(view: AuditView): Ends | null {
   const { values, returns, positions } = view
   const n = positions.length
   if (values === null || returns === null || n === 0) return null
-  const gaps: Transition[] = []
+  // the first ones and the last, where a reward at the end shows most
+  const kept: number[] = []
   let gapCount = 0
   for (let k = 0; k + 1 < n; k++) {
     if (positions[k + 1] === positions[k] + 1) continue
     gapCount += 1
-    const gap = gaps.length < GAPS_KEPT ? transitionAt(view, values, returns, k, gaps.length < CHAINS_KEPT) : null
-    if (gap !== null) gaps.push(gap)
+    if (kept.length === GAPS_KEPT) kept[GAPS_KEPT - 1] = k
+    else kept.push(k)
   }
-  const last = transitionAt(view, values, returns, n - 1, false)
+  const gaps = kept.flatMap((k, i) => {
+    const gap = transitionAt(view, values, returns, k, i < CHAINS_KEPT - 1 || i === kept.length - 1)
+    return gap === null ? [] : [gap]
+  })
+  const last = transitionAt(view, values, returns, n - 1, true)
   return {
     gaps,
     gapCount,
@@ -182,7 +201,7 @@ export function endsOf(view: AuditView): Ends | null {
     last,
     end: last !== null && last.masked > 0 ? numbersAt(view, values, returns, view.length - 1, view.length - 1) : null,
     ...maskedCounts(view, values, returns),
-    firstValue: finiteAt(values, view.at[0]),
-    firstReturn: finiteAt(returns, view.at[0])
+    start: view.whole ? numbersAt(view, values, returns, 0, 0) : null,
+    first: numbersAt(view, values, returns, view.at[0], view.positions[0])
   }
 }

@@ -2,8 +2,8 @@
  * The last tokens: what the return of the last trainable token, and of the one in front, hold beside what follows by the rule.
  * That is the reward which the trainer used there.
  */
-import type { Transition } from './ends.js'
-import { allowed, coefficientsFor, type FoundRule, scaleOf } from './find-rule.js'
+import type { TokenNumbers, Transition } from './ends.js'
+import { allowed, attenuated, coefficientsFor, countsEachToken, type FoundRule, scaleOf } from './find-rule.js'
 import type { EstimatorRecord } from './record.js'
 import type { Relation } from './relation.js'
 import { type RuleCoefficients, rewardAt } from './rules/rule.js'
@@ -21,6 +21,8 @@ export interface Tail {
   readonly statedBefore: number | null
   /** what follows the last trainable token by the rule */
   readonly continuation: number
+  /** what would be left of the score in `used` if it sat on the last token; null: `used` holds nothing from there */
+  readonly fromEnd: number | null
   readonly allowed: number
 }
 
@@ -42,6 +44,8 @@ function usedAt(t: Transition, found: FoundRule, c: RuleCoefficients): { readonl
 
 export function tailsOf(records: readonly EstimatorRecord[], relation: Relation, found: FoundRule): Tail[] {
   const c = coefficientsFor(relation)
+  // a dump whose masked tokens hold returns elsewhere did not clear those behind the end
+  const cleared = countsEachToken(found.rule) && records.every(r => (r.ends?.maskedReturns ?? 0) === 0)
   return records.flatMap(record => {
     const last = record.ends?.last ?? null
     if (last === null) return []
@@ -58,6 +62,7 @@ export function tailsOf(records: readonly EstimatorRecord[], relation: Relation,
         stated: record.has.rewards ? last.here.reward : record.score,
         statedBefore: record.has.rewards ? (before?.here.reward ?? null) : 0,
         continuation: at.continuation,
+        fromEnd: cleared && last.cleared && record.score !== null ? attenuated(record.score, last, c) : null,
         allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)) * 2
       }
     ]
@@ -78,15 +83,20 @@ function isNothing(x: number | null, tail: Tail): boolean {
   return Math.abs(x ?? 0) <= tail.allowed
 }
 
-function placeByRewards(tail: Tail): FinalRewardPlace | null {
+/** `beta`: of all KL that is paid; null: unknown, and KL beside the score is taken to be small. */
+function placeByRewards(tail: Tail, beta: number | null): FinalRewardPlace | null {
   const { last, record } = tail
   const end = record.ends?.end ?? null
   if (last.here.reward === null || end?.reward === null || end === null) return null
   const score = record.score ?? 0
   const [atLast, atEnd] = [Math.abs(last.here.reward), Math.abs(end.reward)]
-  // KL beside the score is small; a score of 0 tells nothing
-  const isScore = (reward: number): boolean => Math.abs(reward - score) < 0.1 * Math.abs(score)
-  if (isScore(last.here.reward) !== isScore(end.reward)) return isScore(end.reward) ? 'last token' : 'last trainable token'
+  // a score of 0 tells nothing
+  const isScore = ({ reward, kl }: TokenNumbers): boolean => {
+    const exact = beta !== null && kl !== null
+    const beside = (reward ?? 0) - score
+    return exact && Math.abs(beside + beta * kl) <= tail.allowed ? true : Math.abs(beside) < (exact ? tail.allowed : 0.1 * Math.abs(score))
+  }
+  if (isScore(last.here) !== isScore(end)) return isScore(end) ? 'last token' : 'last trainable token'
   if (record.score !== null && isNothing(score, tail)) return null
   if (atEnd < 0.1 * atLast) return 'last trainable token'
   return atLast < 0.1 * atEnd ? 'last token' : null
@@ -96,30 +106,39 @@ function placeByReturns(tail: Tail, scored: boolean, every: boolean, beta: numbe
   const score = scored ? tail.record.score : null
   if (score !== null) {
     if (Math.abs(score) <= tail.allowed) return null
+    const fromEnd = tail.fromEnd ?? 0
+    if (Math.abs(fromEnd - score) <= tail.allowed) return null
     if (Math.abs(tail.used - score) <= tail.allowed) return 'last trainable token'
-    return Math.abs(tail.used) <= tail.allowed ? 'last token' : null
+    return Math.abs(tail.used - fromEnd) <= tail.allowed ? 'last token' : null
   }
   if (Math.abs(tail.used) > tail.allowed) return 'last trainable token'
   // a reward that the last return does not hold, and the end does
   return Math.abs(endReward(tail.record, every, beta) ?? 0) > tail.allowed ? 'last token' : null
 }
 
-/** Where the final reward sits, as the samples say that end in masked tokens; null where none tells or they differ. */
-export function finalRewardPlace(tails: readonly Tail[], found: FoundRule, beta: number): FinalRewardPlace | null {
+/** Share of the samples that tell a place which have to agree: a score may look like KL now and then. */
+const AGREEING = 0.9
+
+/**
+ * Where the final reward sits, as the samples say that end in masked tokens; null where none tells or they differ.
+ * @param paid coefficient of all KL that is paid, in stored rewards or beside them; null: unknown
+ */
+export function finalRewardPlace(tails: readonly Tail[], found: FoundRule, beta: number, paid: number | null): FinalRewardPlace | null {
   const scored = scoreIsReward(tails) !== false
-  const every = found.rule?.name === 'every-token' || found.rule?.name === 'zeroed-values'
-  const places = new Set<FinalRewardPlace>()
+  const every = countsEachToken(found.rule)
+  const places = { 'last token': 0, 'last trainable token': 0 }
   const trailing = tails.filter(t => t.trailing > 0 && !(t.record.score !== null && isNothing(t.record.score, t)))
   let votes = 0
   for (const tail of trailing) {
-    const place = tail.record.has.rewards ? placeByRewards(tail) : placeByReturns(tail, scored, every, beta)
+    const place = tail.record.has.rewards ? placeByRewards(tail, paid) : placeByReturns(tail, scored, every, beta)
     if (place === null) continue
     votes += 1
-    places.add(place)
+    places[place] += 1
   }
   // stored rewards that hold KL may look like a final one now and then
   if (trailing.some(t => t.record.has.rewards) && votes * 2 < trailing.length) return null
-  return places.size === 1 ? [...places][0] : null
+  const most = places['last token'] > places['last trainable token'] ? 'last token' : 'last trainable token'
+  return votes > 0 && places[most] >= AGREEING * votes ? most : null
 }
 
 /** Reward of the last token of a response that ends masked, as stored or, where masked tokens count, as its return shows it. */

@@ -49,8 +49,8 @@ interface RuleRow {
   readonly transition: Transition
   readonly y: number
   readonly allowed: number
-  /** what may stand beside the continuation: the final reward, at the last trainable token */
-  readonly more: readonly number[]
+  /** what may stand beside the continuation: the final reward, at the last trainable token or behind it */
+  readonly more: (rule: Rule) => readonly number[]
 }
 
 interface Judged {
@@ -68,11 +68,14 @@ function judge(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): Judge
   const answers = rows.map(row => rule.continuation(row.transition, c))
   const forms = Math.max(1, ...answers.map(a => a?.length ?? 0))
   const judged = Array.from({ length: forms }, (_, form): Judged => {
-    const known = rows.flatMap((row, i) => (answers[i] === null ? [] : [{ row, value: answers[i][form] ?? Number.NaN }]))
-    const misses = known.filter(({ row, value }) => !row.more.some(more => Math.abs(row.y - value - more) <= row.allowed))
+    const known = rows.flatMap((row, i) => {
+      const value = answers[i]?.[form] ?? Number.NaN
+      return Number.isNaN(value) ? [] : [{ row, value }]
+    })
+    const misses = known.filter(({ row, value }) => !row.more(rule).some(more => Math.abs(row.y - value - more) <= row.allowed))
     return { rule, form, misses: misses.map(m => m.row), tested: known.length }
   })
-  return judged.reduce((best, one) => (one.misses.length < best.misses.length ? one : best))
+  return judged.reduce((best, one) => (best.tested === 0 || (one.tested > 0 && one.misses.length < best.misses.length) ? one : best))
 }
 
 /** Share of masked tokens at which something else is stored than the rule stores; null: nothing is known of it. */
@@ -96,9 +99,19 @@ function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
       transition,
       y: transition.here.ret - usedReward(transition, c),
       allowed: allowed(relation.rounding(record), scaleOf(record, transition)),
-      more: [0]
+      more: () => [0]
     }))
   )
+}
+
+/** True where each masked token counts like any other, its value or 0 for it. */
+export function countsEachToken(rule: Rule | null): boolean {
+  return rule?.name === 'every-token' || rule?.name === 'zeroed-values'
+}
+
+/** What is left of a reward at the end of the response in front of the masked tokens there. */
+export function attenuated(reward: number, { masked }: Transition, c: RuleCoefficients): number {
+  return reward * c.b ** masked
 }
 
 /** Without a gap, observations behind the last turn say something: the last return is what follows, with the score or without. */
@@ -112,7 +125,11 @@ function endRows(records: readonly EstimatorRecord[], relation: Relation, c: Rul
         transition: last,
         y: last.here.ret - usedReward(last, c),
         allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)),
-        more: record.has.rewards ? [0] : [0, record.score ?? 0]
+        more: rule => {
+          const score = record.score ?? 0
+          const behind = last.cleared && countsEachToken(rule) ? [attenuated(score, last, c)] : []
+          return record.has.rewards ? [0] : [0, score, ...behind]
+        }
       }
     ]
   })

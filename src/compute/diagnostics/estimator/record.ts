@@ -33,7 +33,7 @@ export interface EstimatorRecord {
   readonly precision: { readonly values: Precision; readonly returns: Precision; readonly advantages: Precision }
   readonly returns: ReturnForms
   readonly advantages: AdvantageForms
-  /** sums over transitions inside turns: r[t] (-kl[t]), kl[t]^2, r[t]^2 */
+  /** sums over transitions inside turns: r[t] (-kl[t]), kl[t]^2, r[t]^2; without KL the first two are 0. null: no rewards */
   readonly rewardOnKl: readonly [number, number, number] | null
   readonly ends: Ends | null
   readonly spreads: ValueSpreads | null
@@ -41,12 +41,12 @@ export interface EstimatorRecord {
 
 function rewardOnKl(view: AuditView): EstimatorRecord['rewardOnKl'] {
   const { rewards, kl } = view
-  if (rewards === null || kl === null) return null
+  if (rewards === null) return null
   let [rk, kk, rr] = [0, 0, 0]
   for (const k of insideTransitions(view)) {
     const i = view.at[k]
-    rk -= rewards[i] * kl[i]
-    kk += kl[i] ** 2
+    rk -= rewards[i] * (kl?.[i] ?? 0)
+    kk += (kl?.[i] ?? 0) ** 2
     rr += rewards[i] ** 2
   }
   return [rk, kk, rr].every(Number.isFinite) ? [rk, kk, rr] : null

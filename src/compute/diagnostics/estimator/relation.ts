@@ -28,6 +28,8 @@ interface Hypothesis {
   readonly map: AffineMap
   /** columns of which one must not be 0 throughout: without them it is the plain relation */
   readonly needs: readonly number[]
+  /** the plain relation over the same rows */
+  readonly plain: AffineMap
 }
 
 const PLAIN: AffineMap = {
@@ -61,16 +63,28 @@ const FOREIGN: AffineMap = {
   fixed: [0, 0, 0, 0]
 }
 
+const OWN: AffineMap = {
+  b: [
+    [0, 0, 0],
+    [0, 1, 0],
+    [1, 0, 0],
+    [0, 0, 1]
+  ],
+  fixed: [0, 0, 0, 0]
+}
+
+const WIDE = wide(1, 0)
+
 const HYPOTHESES: readonly Hypothesis[] = [
-  { name: 'pre-action', form: r => r.returns.plain, map: PLAIN, needs: [] },
-  { name: 'values one later', form: r => r.returns.wide, map: wide(2, 0), needs: [2] },
-  { name: 'values one earlier', form: r => r.returns.wide, map: wide(0, 0), needs: [0] },
-  { name: 'rewards one later', form: r => r.returns.wide, map: wide(1, 1), needs: [5, 8] },
-  { name: 'rewards one earlier', form: r => r.returns.wide, map: wide(1, 2), needs: [6, 9] },
-  { name: 'values of the sample before', form: r => r.returns.before, map: FOREIGN, needs: [0] },
-  { name: 'values of the sample behind', form: r => r.returns.behind, map: FOREIGN, needs: [0] },
+  { name: 'pre-action', form: r => r.returns.plain, map: PLAIN, needs: [], plain: PLAIN },
+  { name: 'values one later', form: r => r.returns.wide, map: wide(2, 0), needs: [2], plain: WIDE },
+  { name: 'values one earlier', form: r => r.returns.wide, map: wide(0, 0), needs: [0], plain: WIDE },
+  { name: 'rewards one later', form: r => r.returns.wide, map: wide(1, 1), needs: [5, 8], plain: WIDE },
+  { name: 'rewards one earlier', form: r => r.returns.wide, map: wide(1, 2), needs: [6, 9], plain: WIDE },
+  { name: 'values of the sample before', form: r => r.returns.before, map: FOREIGN, needs: [0], plain: OWN },
+  { name: 'values of the sample behind', form: r => r.returns.behind, map: FOREIGN, needs: [0], plain: OWN },
   // the plain one again, where tokens hold rewards that the dump does not state
-  { name: 'pre-action', form: r => r.returns.trimmed ?? r.returns.plain, map: PLAIN, needs: [] }
+  { name: 'pre-action', form: r => r.returns.trimmed ?? r.returns.plain, map: PLAIN, needs: [], plain: PLAIN }
 ]
 
 export interface JudgedSample {
@@ -201,18 +215,26 @@ export function findRelation(records: readonly EstimatorRecord[]): Relation | nu
   let best: Relation | null = null
   for (const rounding of [fine, coarse]) {
     const exact = rounding(records[0]) <= 2 * SINGLE
-    const found: Relation[] = []
+    const found: { readonly one: Relation; readonly hypothesis: Hypothesis }[] = []
     for (const hypothesis of HYPOTHESES) {
       const one = evaluate(hypothesis, records, rounding)
       if (one === null) continue
       if (one.name === 'pre-action' && one.share === 1 && exact) return one
-      found.push(one)
+      found.push({ one, hypothesis })
     }
-    for (const one of found) {
-      if (best === null || one.share > best.share || (one.share === best.share && !exact && gains(one, best))) best = one
+    for (const { one, hypothesis } of found) {
+      if (best === null || one.share > best.share) best = one
+      else if (one.share === best.share && !exact) {
+        // an alternative has to gain over the plain one on its own rows: they are fewer
+        const over =
+          best.name === 'pre-action'
+            ? evaluate({ ...hypothesis, name: best.name, map: hypothesis.plain, needs: [] }, records, rounding)
+            : best
+        if (gains(one, over ?? best)) best = one
+      }
     }
     if (best !== null && best.share === 1) {
-      const shifted = found.filter(one => one.name === 'values one later' || one.name === 'values one earlier')
+      const shifted = found.map(({ one }) => one).filter(one => one.name === 'values one later' || one.name === 'values one earlier')
       return { ...best, rival: exact || shifted.length === 0 ? null : Math.min(...shifted.map(one => one.noise)) }
     }
   }

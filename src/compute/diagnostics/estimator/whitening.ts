@@ -80,6 +80,15 @@ function fitsAll(fit: GroupFit): boolean {
   return fit.fits.length > 0 && fit.fits.every(Boolean)
 }
 
+/**
+ * Where another column gives the same, slopes may be anything, and the groups say nothing of their values. The errors of slopes are
+ * those beside a known shared coefficient, so that has to be determined too.
+ */
+function isDetermined(fit: GroupFit): boolean {
+  if (fit.sharedError > 0.1 * Math.max(1, Math.abs(fit.shared))) return false
+  return [...fit.groups.values()].every(g => g.slope > 10 * g.slopeError)
+}
+
 /** A lambda that differs by sample has to leave clearly less than one that does not. */
 function bestModel(members: readonly GroupMember[], known: Known): GroupFit {
   const [fixed, adaptive] = MODELS.map(model => fitGroups(members, known, model))
@@ -151,7 +160,7 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
     const kept = new Set(good.map(m => m.group)).size
     if (kept < Math.max(2, total * SPOILED)) continue
     const fit = fitGroups(good, known, model)
-    if (!fitsAll(fit)) continue
+    if (!fitsAll(fit) || !isDetermined(fit)) continue
     const slopes = [...fit.groups.values()]
     const [low, high] = [Math.min(...slopes.map(s => s.slope)), Math.max(...slopes.map(s => s.slope))]
     const error = Math.max(...slopes.map(s => s.slopeError))
@@ -175,8 +184,9 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
   if (rows < 3 + SPARE_ROWS) return null
   const batch = bestModel(membersOf(records, formOf, stepOf), known)
   if (fitsAll(batch)) {
+    if (shift !== 'pre-action' && !isDetermined(batch)) return null
     // without values in them the slope says nothing of sigma
-    const seen = [...batch.groups.values()].every(g => isStated(g.slopeError / 10) && Math.abs(g.slope) > 10 * g.slopeError)
+    const seen = isDetermined(batch) && [...batch.groups.values()].every(g => isStated(g.slopeError / 10))
     if (isUnwhitened(batch, roundingOf(records, 'advantages')(records[0]))) return result(seen ? 'none' : null, batch)
     // a step with one sample does not tell its batch from the sample
     return result(seen && records.length > batch.groups.size ? 'batch' : null, batch)
@@ -186,7 +196,7 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
       membersOf(records, formOf, r => name(stepOf(r), r.rank === null ? '' : `rank ${r.rank}`)),
       known
     )
-    if (fitsAll(rank)) return result('rank', rank)
+    if (fitsAll(rank) && isDetermined(rank)) return result('rank', rank)
   }
   const long = records.filter(r => (formOf(r)?.n ?? 0) >= 3 + SPARE_ROWS)
   if (long.length < 2) return null
@@ -194,7 +204,7 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
     membersOf(long, formOf, r => name(stepOf(r), `sample ${r.index}`)),
     known
   )
-  if (!fitsAll(sample)) return null
+  if (!fitsAll(sample) || !isDetermined(sample)) return null
   const found = clusters(sample)
   if (found !== null) {
     const rank = bestModel(

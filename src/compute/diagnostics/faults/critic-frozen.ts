@@ -1,7 +1,7 @@
 /**
  * The critic was never trained, or is frozen. Values are one number throughout while returns vary; or the same prompts get
- * exactly the same first value at different steps (the value before the first token depends on the prompt alone); or, over many
- * trajectories of three steps or more, values neither follow the returns nor move.
+ * exactly the same first value at different steps (the value before the first token depends on the prompt alone); or, over hundreds
+ * of trajectories of three steps or more, values neither follow the returns nor move. Fewer do not tell such a critic from a poor one.
  */
 import { counted, formatCount } from '../../../core/counts.js'
 import { SINGLE } from '../estimator/precision.js'
@@ -10,11 +10,15 @@ import { mergeSpreads, NOTHING, type Spread } from '../estimator/spreads.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
 /** Trajectories and steps from which the statistical sign is looked for. */
-const MANY = 60
+const MANY = 512
 const STEPS = 3
-/** Pairs of one prompt at two steps; more where values are rounded so much that a small change does not show. */
+/**
+ * Pairs of one prompt at two steps. More where values are rounded so much that a small change does not show, and many more where
+ * different prompts share a value.
+ */
 const REPEATED = 3
-const REPEATED_COARSE = 8
+const REPEATED_COARSE = 4
+const REPEATED_SHARED = 8
 
 function merged(records: readonly EstimatorRecord[], pick: 'values' | 'returns'): Spread {
   return records.reduce((sum, r) => (r.spreads === null ? sum : mergeSpreads(sum, r.spreads[pick])), NOTHING)
@@ -33,34 +37,55 @@ function constant(records: readonly EstimatorRecord[]): Sighting | null {
   }
 }
 
-/** The prompt; where a dump names none, the place in the step. */
-function promptOf(record: EstimatorRecord, place: number): string {
-  return record.uid ?? `place ${place}`
+/** First values that are all the same do not tell prompts apart: they say nothing of steps. */
+const FEWEST_DIFFERENT = 2
+
+/** True where a uid is met at two steps: then it names the prompt. */
+function namesPrompts(records: readonly EstimatorRecord[]): boolean {
+  const steps = new Map<string, number | null>()
+  return records.some(({ uid, step }) => {
+    if (uid === null) return false
+    if (!steps.has(uid)) steps.set(uid, step)
+    return steps.get(uid) !== step
+  })
+}
+
+/** The value that depends on the prompt alone: of the first token of the response, where it is not cleared as a masked one. */
+function firstValue({ ends }: EstimatorRecord): number | null {
+  const start = ends?.start?.value ?? 0
+  return start !== 0 ? start : (ends?.first?.value ?? null)
 }
 
 function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
   const first = new Map<string, EstimatorRecord>()
   const places = new Map<number, number>()
+  const named = namesPrompts(records)
   let [pairs, equal] = [0, 0]
   let place: Sighting['place'] = null
+  const different = new Set<number>()
+  const prompts = new Set<string>()
   for (const record of records) {
-    const value = record.ends?.firstValue ?? null
+    const value = firstValue(record)
     if (record.step === null || value === null) continue
     const at = places.get(record.step) ?? 0
     places.set(record.step, at + 1)
-    const prompt = promptOf(record, at)
+    // where a dump names no prompt, the place in the step
+    const prompt = named && record.uid !== null ? record.uid : `place ${at}`
     const before = first.get(prompt)
     if (before === undefined) first.set(prompt, record)
     else if (before.step !== record.step) {
       pairs += 1
-      if (before.ends?.firstValue === value) {
+      if (firstValue(before) === value) {
         equal += 1
+        different.add(value)
+        prompts.add(prompt)
         place ??= { sample: record.index, token: 0 }
       }
     }
   }
   const coarse = records.every(r => r.precision.values.relative > 2 * SINGLE)
-  if (pairs < (coarse ? REPEATED_COARSE : REPEATED) || equal < 0.95 * pairs) return null
+  const enough = !coarse ? REPEATED : different.size === prompts.size ? REPEATED_COARSE : REPEATED_SHARED
+  if (pairs < enough || equal < 0.95 * pairs || different.size < FEWEST_DIFFERENT) return null
   return {
     message: `The critic did not change between steps: ${equal} of ${counted(pairs, 'repeated prompt')} have exactly the same first value at another step`,
     place,
@@ -92,9 +117,9 @@ function unrelated(records: readonly EstimatorRecord[]): Sighting | null {
   )
   const scores = known.map(k => k.score)
   if (Math.max(...scores) === Math.min(...scores)) return null
-  // 95 % interval of Fisher's z lies below a correlation of 0.3, and includes 0
+  // 95 % interval of Fisher's z lies below a correlation of 0.2, and includes 0
   const half = 1.96 / Math.sqrt(known.length - 3)
-  if (Math.abs(Math.atanh(r)) > half || Math.tanh(Math.abs(Math.atanh(r)) + half) > 0.3) return null
+  if (Math.abs(Math.atanh(r)) > half || Math.tanh(Math.abs(Math.atanh(r)) + half) > 0.2) return null
   const mean = known.reduce((s, k) => s + k.value, 0) / known.length
   let [between, within] = [0, 0]
   for (const step of steps) {

@@ -5,8 +5,8 @@ import { roundingOf } from '../estimator/relation.js'
 import { mergeSpreads, NOTHING } from '../estimator/spreads.js'
 import { type FaultKind, shown } from './finding.js'
 
-/** Sums over a batch in single precision are good to about this, over the part that is not explained. */
-const AGREES = 2e-4
+/** Variances of a batch in single precision are good to about this, over the part that is not explained. */
+const AGREES = 2e-5
 const MICRO_BATCHES = [1, 2, 4, 8, 16, 32, 64]
 
 /** 1 - Var(R - V) / Var(R) over the tokens with mask 1; null where returns do not vary. */

@@ -16,20 +16,28 @@ function inside({ evidence }: Case): Sighting | null {
   }
 }
 
-function atTheEnd({ evidence }: Case): Sighting | null {
+/** The last returns hold the start of the next sample. */
+export function joinsNext({ evidence }: Case): Sighting | null {
   const { relation, tails } = evidence
   if (relation === null) return null
   const byIndex = new Map(evidence.records.map(r => [r.index, r]))
-  const bare = tails.filter(t => t.trailing === 0 && t.stated !== null && byIndex.has(t.record.index + 1))
-  const hit = bare.flatMap(tail => {
+  const bare = tails.filter(t => t.trailing === 0 && t.stated !== null)
+  // the start of the next sample may be its first token, or its first trainable one; one that is 0 tells nothing, nor a return of 0
+  const telling = bare.flatMap(tail => {
     const next = byIndex.get(tail.record.index + 1)?.ends ?? null
-    if (next === null || next.firstValue === null || next.firstReturn === null) return []
-    const joined = relation.a * next.firstValue + relation.b * next.firstReturn
-    const limit = allowed(relation.rounding(tail.record), tail.record.scale + Math.abs(next.firstReturn)) * 4
     const extra = tail.used - (tail.stated ?? 0)
-    return Math.abs(joined) > 4 * limit && Math.abs(extra - joined) <= limit ? [{ tail, joined, limit }] : []
+    const joins = [next?.start ?? null, next?.first ?? null].flatMap(first => {
+      if (first === null) return []
+      const joined = relation.a * first.value + relation.b * first.ret
+      const limit = allowed(relation.rounding(tail.record), tail.record.scale + Math.abs(first.ret)) * 4
+      return Math.abs(joined) > 4 * limit && Math.abs(tail.used) > limit
+        ? [{ tail, joined, limit, holds: Math.abs(extra - joined) <= limit }]
+        : []
+    })
+    return joins.length === 0 ? [] : [joins.find(j => j.holds) ?? joins[0]]
   })
-  if (hit.length < 2 || hit.length < 0.8 * bare.length) return null
+  const hit = telling.filter(t => t.holds)
+  if (hit.length < 2 || hit.length < 0.8 * telling.length) return null
   // equal ones may be something else that all samples have
   const joins = hit.map(h => h.joined)
   if (Math.max(...joins) - Math.min(...joins) <= 4 * Math.max(...hit.map(h => h.limit))) return null
@@ -45,5 +53,5 @@ export const foreignBootstrap: FaultKind = {
   kind: 'foreign-bootstrap',
   severity: 'fault',
   report: 'https://github.com/Mikyx-1/Reinforcement-Learning/issues/50',
-  find: seen => inside(seen) ?? atTheEnd(seen)
+  find: seen => inside(seen) ?? joinsNext(seen)
 }

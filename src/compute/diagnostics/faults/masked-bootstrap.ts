@@ -14,9 +14,10 @@ export function gapsOf({ evidence }: Case): { readonly gaps: number; readonly fi
   }
 }
 
-/** True where the rule is known to count masked tokens. */
-export function countsMasked({ audit }: Case): boolean {
-  return audit.rule === 'every-token' && !audit.alternatives.some(rule => rule !== 'zeroed-values')
+/** True where masked tokens are known to enter. A sum that is set to 0 at them may read their value too, and give the same. */
+export function countsMasked({ audit, evidence }: Case): boolean {
+  const { valuesMatter } = evidence.coefficients
+  return audit.rule === 'every-token' && audit.alternatives.every(rule => rule === 'zeroed-values' || (rule === 'reset' && valuesMatter))
 }
 
 /** Values of padding or of a last observation, where the final reward is at the last trainable token and yet something follows. */

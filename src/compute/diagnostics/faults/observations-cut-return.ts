@@ -9,7 +9,8 @@ export const observationsCutReturn: FaultKind = {
   report: 'https://github.com/verl-project/verl/pull/7300',
   find: seen => {
     const { gaps, first } = gapsOf(seen)
-    if (seen.audit.rule !== 'reset' || gaps === 0) return null
+    // where lambda is 0 nothing behind the next token is seen anyway
+    if (seen.audit.rule !== 'reset' || gaps === 0 || Math.abs(seen.evidence.relation?.b ?? 0) < 1e-6) return null
     const gap = seen.evidence.records.find(r => r.index === first?.sample)?.ends?.gaps[0]
     const before = gap?.here.ret ?? 0
     const behind = gap?.trainable?.ret ?? 0

@@ -6,6 +6,7 @@ import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
 import type { Tail } from '../estimator/final-reward.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
+import { joinsNext } from './foreign-bootstrap.js'
 import { directionOf, tellingTails } from './rewards-off-by-one.js'
 
 function paysKl({ audit, evidence }: Case): boolean {
@@ -15,7 +16,7 @@ function paysKl({ audit, evidence }: Case): boolean {
 function behind({ audit, evidence }: Case): Sighting | null {
   if (audit.final_reward === 'last token' || (audit.rule !== 'every-token' && audit.rule !== 'zeroed-values')) return null
   // under these nothing behind the end counts
-  if (audit.alternatives.some(rule => rule === 'carry' || rule === 'trainable-only')) return null
+  if (audit.alternatives.some(rule => rule === 'carry' || rule === 'trainable-only' || rule === 'reset')) return null
   const leaking = evidence.tails.filter(
     t => t.trailing > 0 && (t.record.ends?.trailingRewards ?? 0) > 0 && Math.abs(t.continuation) > t.allowed
   )
@@ -71,5 +72,5 @@ export const paddingLeak: FaultKind = {
   kind: 'padding-leak',
   severity: 'fault',
   report: 'https://github.com/natolambert/rlhf-book/pull/216',
-  find: seen => (paysKl(seen) ? (behind(seen) ?? cut(seen)) : null)
+  find: seen => (paysKl(seen) ? (behind(seen) ?? (joinsNext(seen) === null ? cut(seen) : null)) : null)
 }

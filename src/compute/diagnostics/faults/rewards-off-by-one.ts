@@ -60,8 +60,9 @@ export const rewardsOffByOne: FaultKind = {
   severity: 'fault',
   report: 'https://github.com/openai/spinningup/issues/50',
   find: seen => {
-    const { relation } = seen.evidence
-    if (relation === null || (relation.name !== 'rewards one later' && relation.name !== 'rewards one earlier')) return atTheEnd(seen)
+    const { relation, follows } = seen.evidence
+    if (relation === null || !follows || (relation.name !== 'rewards one later' && relation.name !== 'rewards one earlier'))
+      return atTheEnd(seen)
     const used = relation.name === 'rewards one later' ? 'one token later' : 'one token earlier'
     const first = relation.samples[0]
     const plain = first.record.returns.plain

@@ -4,7 +4,8 @@ import { nextValue, type Rule, type RuleCoefficients, remade, rewardAt } from '.
 
 function step(t: Transition, c: RuleCoefficients): readonly number[] | null {
   const value = nextValue(t, c.shift)
-  return value === null || t.next === null ? null : [c.a * value + c.b * t.next.ret, remade(t, c, false)]
+  if (value === null || t.next === null) return null
+  return t.cleared ? remade(t, c, false) : Array<number>(2).fill(c.a * value + c.b * t.next.ret)
 }
 
 export const everyToken: Rule = {

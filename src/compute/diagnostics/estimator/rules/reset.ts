@@ -12,9 +12,10 @@ export const reset: Rule = {
     return [0, ...values.map(value => (value === null ? Number.NaN : gamma * value))]
   },
   stored: ({ here, next, closes }, _, c) => {
-    const reward = rewardAt(here, c.beta)
-    if (next === null) return [reward]
     // the sum is set to 0 behind a masked token, not at it
-    return closes ? [reward + c.a * next.value + c.b * next.ret] : [reward, reward + (c.a + c.b) * next.value]
+    const follows = next === null ? [0] : closes ? [c.a * next.value + c.b * next.ret] : [0, (c.a + c.b) * next.value]
+    const reward = rewardAt(here, c.beta)
+    // with the masked token's reward, or without
+    return follows.flatMap(x => [reward + x, x])
   }
 }

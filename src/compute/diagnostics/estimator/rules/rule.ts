@@ -50,18 +50,25 @@ export function fromTrainable(t: Transition, c: RuleCoefficients): number | null
 }
 
 /**
- * What follows a gap whose masked tokens have no stored returns: those are made again from the next trainable token back. NaN where
- * the record does not carry them.
+ * What follows a token whose masked ones have no stored returns: those are made again from the next trainable token back, or from
+ * the end, without a final reward there that the dump does not store. First with the rewards of masked tokens, then without. NaN
+ * where the record does not carry them.
  */
-export function remade(t: Transition, c: RuleCoefficients, zeroed: boolean): number {
+export function remade(t: Transition, c: RuleCoefficients, zeroed: boolean): readonly [number, number] {
   const { chain, trainable } = t
-  if (chain === null || trainable === null || c.shift !== 0) return Number.NaN
-  let [value, ret] = [trainable.value, trainable.ret]
+  if (chain === null) return [Number.NaN, Number.NaN]
+  // stored values from the token in front on; behind the end there is none
+  const stored = [t.here.value, ...chain.values, trainable?.value ?? 0, t.valueBehind ?? 0]
+  const used = (m: number): number => stored[m + 1 + c.shift]
+  let value = trainable === null ? 0 : used(chain.values.length)
+  let paid = trainable?.ret ?? 0
+  let bare = paid
   for (let m = chain.values.length - 1; m >= 0; m--) {
-    ret = rewardAt({ reward: chain.rewards?.[m] ?? null, kl: chain.kl?.[m] ?? null }, c.beta) + c.a * value + c.b * ret
-    value = zeroed ? 0 : chain.values[m]
+    paid = rewardAt({ reward: chain.rewards?.[m] ?? null, kl: chain.kl?.[m] ?? null }, c.beta) + c.a * value + c.b * paid
+    bare = c.a * value + c.b * bare
+    value = zeroed ? 0 : used(m)
   }
-  return c.a * value + c.b * ret
+  return [c.a * value + c.b * paid, c.a * value + c.b * bare]
 }
 
 /** The reward that went into the return of a transition's first token. */
