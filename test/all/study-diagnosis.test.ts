@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { Random } from '../src/replica/random.js'
-import type { CriticDiagnosticsDocument } from '../src/schema/outputs/critic-diagnostics.js'
-import { runCli, type CliResult } from './support/cli.js'
-import { randomTraces, writeSnapshot, type TestTrace } from './support/snapshot.js'
+import { Random } from '../../src/replica/random.js'
+import type { CriticDiagnosticsDocument } from '../../src/schema/outputs/critic-diagnostics.js'
+import { runCli, type CliResult } from '../support/cli.js'
+import { randomTraces, writeSnapshot, type TestTrace } from '../support/snapshot.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-study-diagnosis-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
