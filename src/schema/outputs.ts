@@ -49,6 +49,7 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'preview/article.html',
   'preview/source-notes.html',
   'critic-trace-snapshots.json',
+  'preview/critic-traces-over-steps.html',
   'training_data/critic-trace-arrays.npz',
   'training_data/critic-traces.arrow',
   'training_data/critic-traces.parquet',

@@ -59,6 +59,8 @@ export interface PageTable {
     | 'quality'
     | 'evidence'
     | 'turns'
+    | 'steps'
+    | 'failing'
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly TableRow[]

@@ -54,7 +54,7 @@ export const TRACE_SNAPSHOTS = output(
     },
     outputs: {
       kind: list(closed(fileFields('relative to the folder of this file'))),
-      doc: 'table and figure over the trainer steps of all snapshots; empty where they have fewer than two steps'
+      doc: 'table, figure and page over the trainer steps of all snapshots; empty where they have fewer than two steps'
     }
   }
 )
