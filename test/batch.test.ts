@@ -22,6 +22,7 @@ function temp(t: Test): string {
 
 const CSV = 'critic-trace-by-step.csv'
 const INDEX = 'critic-trace-snapshots.json'
+const PAGE = 'preview/critic-traces-over-steps.html'
 
 interface Index {
   readonly synthetic: boolean
@@ -231,7 +232,7 @@ t.test('with fewer than two steps there is no table, and that of an earlier run 
   await writeSnapshot(join(dir, 'a'), traces('a', 1))
   await writeSnapshot(join(dir, 'b'), one)
   await traced(dir, 'a', 'b', '--formats', 'svg,png')
-  const over = [CSV, `${CSV}-metadata.json`, 'figures/critic-traces-over-steps.png', 'figures/critic-traces-over-steps.svg']
+  const over = [CSV, `${CSV}-metadata.json`, 'figures/critic-traces-over-steps.png', 'figures/critic-traces-over-steps.svg', PAGE]
   const { outputs } = readIndex(t, join(dir, 'out'))
   t.same(outputs.map(({ path }) => path).sort(), over)
   for (const { path, sha256, bytes } of outputs) {

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import { counted } from '../core/counts.js'
+import { counted, formatCount } from '../core/counts.js'
 import { EXIT, printableId, type Fault } from '../core/errors.js'
 import { BATCH_PAGE } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
@@ -42,8 +42,9 @@ export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: Tr
     }
     const run = { paths, settings, pool, out, formats, settleMs: settle * 1000, pollMs: poll * 1000, once }
     const results = await runWatch({ ...run, signal: io.signal, now: io.now, onReport })
-    const { done, unchanged, failed } = batchCounts(results)
-    say(`${io.signal.aborted ? 'stopped' : 'ended'}: ${counted(results.length, 'snapshot')}, ${done} analysed, ${unchanged} unchanged, ${failed} failed`)
+    say(
+      `${io.signal.aborted ? 'stopped' : 'ended'}: ${counted(results.length, 'snapshot')}, ${formatCount(batchCounts(results).failed)} failed`
+    )
     return { exitCode: io.signal.aborted ? EXIT.ok : batchExitCode(results), report: reportOf(results, out) }
   })
 }
@@ -71,6 +72,8 @@ function reportText(report: Exclude<WatchReport, { kind: 'index' }>, paths: read
       return `${printableId(report.label, 400)} was replaced: it is analysed again`
     case 'deleted':
       return `${printableId(report.label, 400)} was deleted: its entry left the index`
+    case 'empty':
+      return `${printableId(report.path, 400)} has no files now: the entries of the index stay`
     case 'left':
       return `${printableId(report.label, 400)} is being written: it is left for the next run`
     case 'ended':

@@ -11,13 +11,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeCause } from '../core/errors.js'
-import { realPlace } from '../core/system/folder.js'
+import { isInside, realPlace } from '../core/system/folder.js'
 import { lockFolder } from '../render/outputs/folder-lock.js'
 import { BATCH_INDEX, DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import { shortNames } from '../study/inventory.js'
-import { FileMemory, findUnits, walk, type WatchedFault, type WatchedUnit } from '../study/watched.js'
+import { FileMemory, findUnits, walk, type Walked, type WatchedFault, type WatchedUnit } from '../study/watched.js'
 import { refusedName, runOne, sweepOutputs, tokenizerReader, type BatchRun } from './batch.js'
 import { writeBatchIndex, type IndexEntry, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
@@ -33,6 +33,8 @@ export type WatchReport =
   | { readonly kind: 'ended'; readonly label: string; readonly result: SnapshotResult; readonly again: boolean }
   | { readonly kind: 'index'; readonly written: WrittenIndex }
   | { readonly kind: 'note'; readonly text: string }
+  /** no file is below a path where there were some: it may be a network folder that is not there now */
+  | { readonly kind: 'empty'; readonly path: string }
   /** with `once`: it does not stand still */
   | { readonly kind: 'left'; readonly label: string }
 
@@ -65,12 +67,12 @@ export async function runWatch(run: WatchRun): Promise<SnapshotResult[]> {
   const watching = new Watching(run)
   try {
     await sweepOutputs(run.out)
-    await watching.run()
+    await watching.run().catch((error: unknown) => {
+      // A signal is the usual end of a watch.
+      if (!run.signal.aborted) throw error
+    })
+    await watching.end()
     return watching.results
-  } catch (error) {
-    // A signal is the usual end of a watch.
-    if (run.signal.aborted) return watching.results
-    throw error
   } finally {
     watching.close()
     await lock.release()
@@ -90,6 +92,8 @@ class Watching {
   readonly #results = new Map<string, SnapshotResult>()
   readonly #labels = new Map<string, string>()
   #walked = ''
+  /** paths below which the last look found no file */
+  #empty: ReadonlySet<string> = new Set()
   #looked = { at: -Infinity, took: 0 }
   /** the index does not say what the results do */
   #stale: boolean
@@ -111,6 +115,11 @@ class Watching {
     this.#wake.close()
   }
 
+  /** After a signal too the index has what was analysed. */
+  async end(): Promise<void> {
+    if (this.#stale && this.#results.size > 0) await this.#writeIndex()
+  }
+
   async run(): Promise<void> {
     const { signal, once, now, settleMs, onReport } = this.#run
     const begun = now()
@@ -119,11 +128,11 @@ class Watching {
       await this.#look()
       for (let next = this.#state.next(now()); next !== null && !signal.aborted; next = this.#state.next(now())) {
         await this.#analyse(next.name, next.state)
-        if (now() - this.#indexed > INDEX_EVERY_MS) await this.#writeIndex()
+        if (now() - this.#indexed > INDEX_EVERY_MS) await this.#writeIndex(signal)
         await this.#lookIfDue()
       }
       if (signal.aborted) return
-      if (this.#stale) await this.#writeIndex()
+      if (this.#stale && (this.#results.size > 0 || this.#state.open.length === 0)) await this.#writeIndex(signal)
       if (once && (this.#state.open.length === 0 || this.#looked.at - begun >= settleMs)) return this.#endOnce()
       await this.#pause()
     }
@@ -162,12 +171,22 @@ class Watching {
     if (walked.text !== this.#walked) {
       const { units, faults } = await findUnits(paths, walked, this.#except, this.#memory)
       this.#walked = walked.text
-      this.#units = new Map(units.map(unit => [unit.plan.name, unit]))
+      this.#units = new Map([...this.#unseen(walked), ...units.map(unit => [unit.plan.name, unit] as const)])
       this.#faults = new Map(faults.map(fault => [`\0${fault.fault.message}`, fault]))
       for (const [name, { label }] of this.#units) this.#labels.set(name, label)
     }
     this.#observe(at)
     this.#looked = { at, took: now() - at }
+  }
+
+  /** The units below paths that have no file now: nothing says that they were deleted. */
+  #unseen(walked: Walked): Array<readonly [string, WatchedUnit]> {
+    const { paths, onReport } = this.#run
+    const empty = new Set(paths.filter(path => ![...walked.files.keys()].some(file => isInside(path, file))))
+    const kept = [...this.#units].filter(([, unit]) => [...empty].some(path => isInside(path, unit.file)))
+    for (const path of empty) if (!this.#empty.has(path) && kept.length > 0) onReport({ kind: 'empty', path })
+    this.#empty = empty
+    return kept
   }
 
   #observe(at: number): void {
@@ -210,11 +229,13 @@ class Watching {
     return refusedName(plan) ?? runOne({ paths, settings, pool, out, formats, chunkBytes, signal }, plan, this.#readTokenizer)
   }
 
-  async #writeIndex(): Promise<void> {
-    const { out, formats, pool, settings, signal, paths, onReport } = this.#run
+  async #writeIndex(signal?: AbortSignal): Promise<void> {
+    const { out, formats, pool, settings, paths, onReport } = this.#run
     const given = shortNames(paths)
-    const leaves = ({ name, source }: IndexEntry): boolean =>
-      name !== null && !this.#units.has(name) && given.some(path => source === path || source?.startsWith(`${path}/`) === true)
+    const leaves = ({ name, source }: IndexEntry): boolean => {
+      const from = given.findIndex(path => source === path || source?.startsWith(`${path}/`) === true)
+      return from !== -1 && name !== null && !this.#units.has(name) && !this.#empty.has(paths[from])
+    }
     const run = { out, formats, threads: pool.threads, synthetic: settings.synthetic, leaves, signal }
     const written = await writeBatchIndex(run, this.results)
     this.#stale = false

@@ -35,6 +35,8 @@ export interface WatchedUnit {
   readonly plan: SnapshotPlan
   /** its name in messages: of one file, the file's */
   readonly label: string
+  /** path of its page, or of the first of its files */
+  readonly file: string
   /** the states of all its files, as text */
   readonly state: string
   /** time of the last change of one of its files, in milliseconds since 1970 */
@@ -185,7 +187,10 @@ export async function findUnits(
   const plans: SnapshotPlan[] = []
   for (const plan of await findSnapshots(paths, onFault, except, memory.recognise)) plans.push(...(await unitPlans(plan, memory)))
   const names = snapshotNames(plans.map(plan => ({ real: realOf(plan), segments: [plan.name] })))
-  const units = plans.map((plan, i) => ({ plan: { ...plan, name: names[i] }, label: labelOf(plan), ...stateOf(filesOf(plan)) }))
+  const units = plans.map((plan, i) => {
+    const files = filesOf(plan)
+    return { plan: { ...plan, name: names[i] }, label: labelOf(plan), file: files[0], ...stateOf(files) }
+  })
   return { units, faults }
 }
 
@@ -198,12 +203,17 @@ function filesOf({ folder, html, npzFiles, dumpFiles }: SnapshotPlan): string[] 
 }
 
 function labelOf({ source, dumpFiles, name }: SnapshotPlan): string {
-  return dumpFiles.length > 1 ? `${name} (${dumpFiles.length} files)` : basename(source)
+  return dumpFiles.length > 1 ? `${name} (${dumpFiles.length} files)` : basename(withoutIndex(source))
+}
+
+/** An index page is called by its folder. */
+function withoutIndex(source: string): string {
+  return source.replace(/\/index\.html(?:\.gz)?$/, '')
 }
 
 /** Names by what leads to the unit from the given path, so that they stay when another folder appears. */
 async function unitPlans(plan: SnapshotPlan, memory: FileMemory): Promise<SnapshotPlan[]> {
-  const name = plan.source.replaceAll('/', '--')
+  const name = withoutIndex(plan.source).replaceAll('/', '--')
   if (plan.kind !== 'dump' || plan.oneFile === true) return [{ ...plan, name }]
   const { passedOver: _passedOver, ...rest } = plan
   const steps = new Map<number, string[]>()
