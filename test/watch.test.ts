@@ -8,7 +8,7 @@ import { parseCommand } from '../src/cli/args.js'
 import { overStepsHtml } from '../src/render/page/over-steps.js'
 import { LONG_UNCHANGED_MS, WatchState, type Observed } from '../src/runs/watch/state.js'
 import { sampleKeys } from '../src/schema/sample-keys.js'
-import { FileMemory, findUnits, walk, type WatchedPlaces } from '../src/study/watched.js'
+import { FileMemory, findUnits, walkFiles, type WatchedPlaces } from '../src/study/watched.js'
 import { jsonLines, torchFile } from './support/dump-files.js'
 import { Random } from '../src/replica/random.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
@@ -104,7 +104,7 @@ interface Look extends WatchedPlaces {
 }
 
 async function look(paths: readonly string[], memory = new FileMemory(sampleKeys()), except: string | null = null): Promise<Look> {
-  const walked = await walk(paths, except)
+  const walked = await walkFiles(paths, except)
   return { ...(await findUnits(paths, walked, except, memory)), text: walked.text }
 }
 
@@ -186,12 +186,12 @@ t.test('what a file is, is asked once for each of its states', async t => {
   const path = join(dir, 'step_1.jsonl')
   writeFileSync(path, ROWS.slice(0, 9))
   const memory = new FileMemory(sampleKeys())
-  memory.renew(await walk([dir], null))
+  memory.renew(await walkFiles([dir], null))
   const damaged = memory.recognise(path)
   t.equal(memory.recognise(path), damaged, 'the same answer')
   t.match(await damaged, { message: /^jsonl/ })
   writeFileSync(path, ROWS)
-  memory.renew(await walk([dir], null))
+  memory.renew(await walkFiles([dir], null))
   t.equal(await memory.recognise(path), 'dump')
 })
 

@@ -16,7 +16,7 @@ export const CLI_COMMANDS = {
   },
   watch: {
     arguments: 'PATH…',
-    does: 'critic traces as a trainer writes them: each step when it is there, figure and page over steps kept current',
+    does: 'critic traces as a trainer writes them; figure and page over steps stay current',
     example: 'watch my-run/dumps --out out'
   },
   diagnose: {

@@ -17,7 +17,7 @@ import { BATCH_INDEX, DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import { shortNames } from '../study/inventory.js'
-import { FileMemory, findUnits, walk, type Walked, type WatchedFault, type WatchedUnit } from '../study/watched.js'
+import { FileMemory, findUnits, walkFiles, type Walked, type WatchedFault, type WatchedUnit } from '../study/watched.js'
 import { refusedName, runOne, sweepOutputs, tokenizerReader, type BatchRun } from './batch.js'
 import { writeBatchIndex, type IndexEntry, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
@@ -54,9 +54,9 @@ export interface WatchRun extends Omit<BatchRun, 'onStart' | 'onProgress' | 'onE
 
 /** Shortest time between two looks, in milliseconds. A trainer that writes sends many events. */
 const LEAST_GAP_MS = 250
-/** Between two looks there is at least so many times as long as one takes: after an event, and without one. */
-const BUSY_GAPS = 20
-const IDLE_GAPS = 100
+/** So many times as long as a look takes there is none: after an event, though never for longer than the settling time; and without one. */
+const BUSY_GAPS = 10
+const IDLE_GAPS = 50
 /** In a long queue the index is written so often, in milliseconds. */
 const INDEX_EVERY_MS = 30_000
 
@@ -94,7 +94,7 @@ class Watching {
   #walked = ''
   /** paths below which the last look found no file */
   #empty: ReadonlySet<string> = new Set()
-  #looked = { at: -Infinity, took: 0 }
+  #looked = { at: -Infinity, walking: 0, took: 0 }
   /** the index does not say what the results do */
   #stale: boolean
   #indexed = -Infinity
@@ -146,25 +146,26 @@ class Watching {
 
   /** Until something may have changed, or a unit may stand still. */
   async #pause(): Promise<void> {
-    const { now, pollMs, signal } = this.#run
-    const { at, took } = this.#looked
+    const { now, pollMs, settleMs, signal } = this.#run
+    const { at, walking, took } = this.#looked
     const settled = this.#state.wait(now()) ?? Infinity
-    await this.#wake.wait(Math.min(settled, Math.max(pollMs, IDLE_GAPS * took)))
-    const early = at + Math.max(LEAST_GAP_MS, BUSY_GAPS * took) - now()
+    await this.#wake.wait(Math.min(settled, Math.max(pollMs, IDLE_GAPS * walking)))
+    const early = at + Math.max(LEAST_GAP_MS, Math.min(settleMs, BUSY_GAPS * took)) - now()
     // Events that come now are seen by the look that follows.
     if (early > 0 && !signal.aborted) await new Promise(resolve => setTimeout(resolve, early))
   }
 
   async #lookIfDue(): Promise<void> {
     const { at, took } = this.#looked
-    if (this.#run.now() - at > Math.max(LEAST_GAP_MS, IDLE_GAPS * took)) await this.#look()
+    if (this.#run.now() - at > Math.max(LEAST_GAP_MS, BUSY_GAPS * took)) await this.#look()
   }
 
   /** Looks at every file, and says what has changed. */
   async #look(): Promise<void> {
     const { paths, now } = this.#run
     const at = now()
-    const walked = await walk(paths, this.#except)
+    const walked = await walkFiles(paths, this.#except)
+    const walking = now() - at
     for (const { folder, cause } of this.#wake.watch(walked.folders, paths)) {
       this.#note(`no events of ${folder} (${describeCause(cause)}): it is looked at every ${this.#run.pollMs / 1000} s`)
     }
@@ -176,7 +177,7 @@ class Watching {
       for (const [name, { label }] of this.#units) this.#labels.set(name, label)
     }
     this.#observe(at)
-    this.#looked = { at, took: now() - at }
+    this.#looked = { at, walking, took: now() - at }
   }
 
   /** The units below paths that have no file now: nothing says that they were deleted. */

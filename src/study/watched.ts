@@ -7,7 +7,7 @@
  */
 import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, join, normalize, resolve } from 'node:path'
 import { Fault } from '../core/errors.js'
 import { snapshotNames, stepFromDumpName } from '../core/file-names.js'
 import { realPlace } from '../core/system/folder.js'
@@ -61,7 +61,7 @@ const WRITERS_OWN = /^\.|\.(?:tmp|part|partial|incomplete)$/i
 const AT_A_TIME = 32
 
 /** Every regular file below the paths. A path that is gone has none. @param except as `findSnapshots` has it */
-export async function walk(paths: readonly string[], except: string | null): Promise<Walked> {
+export async function walkFiles(paths: readonly string[], except: string | null): Promise<Walked> {
   const files = new Map<string, FileState>()
   const folders = new Map<string, string>()
   const visit = async (folder: string, entries: readonly Dirent[]): Promise<void> => {
@@ -80,7 +80,7 @@ export async function walk(paths: readonly string[], except: string | null): Pro
   }
   for (const path of paths) {
     const entries = await entriesOf(path)
-    if (entries === null) await note(files, path)
+    if (entries === null) await note(files, normalize(path))
     else await visit(path, entries)
   }
   const lines = [...files].map(([path, { text }]) => `${path}\0${text}`)
@@ -161,7 +161,7 @@ export class FileMemory {
   }
 }
 
-/** The units of a walk, in the order of the paths, then of their names and steps. */
+/** The units of a walkFiles, in the order of the paths, then of their names and steps. */
 export async function findUnits(
   paths: readonly string[],
   walked: Walked,
@@ -185,7 +185,7 @@ export async function findUnits(
     faults.push({ fault, source, ...stateOf(own) })
   }
   const plans: SnapshotPlan[] = []
-  for (const plan of await findSnapshots(paths, onFault, except, memory.recognise)) plans.push(...(await unitPlans(plan, memory)))
+  for (const plan of await findSnapshots(paths, onFault, except, memory.recognise)) plans.push(...(await unitPlans(plan, walked, memory)))
   const names = snapshotNames(plans.map(plan => ({ real: realOf(plan), segments: [plan.name] })))
   const units = plans.map((plan, i) => {
     const files = filesOf(plan)
@@ -199,7 +199,11 @@ function realOf({ folder, html, dumpFiles, npzFiles }: SnapshotPlan): string {
 }
 
 function filesOf({ folder, html, npzFiles, dumpFiles }: SnapshotPlan): string[] {
-  return [...(html === null ? [] : [html]), ...npzFiles.map(name => join(folder, name)), ...dumpFiles.map(name => join(folder, name))]
+  return [
+    ...(html === null ? [] : [normalize(html)]),
+    ...npzFiles.map(name => join(folder, name)),
+    ...dumpFiles.map(name => join(folder, name))
+  ]
 }
 
 function labelOf({ source, dumpFiles, name }: SnapshotPlan): string {
@@ -212,13 +216,14 @@ function withoutIndex(source: string): string {
 }
 
 /** Names by what leads to the unit from the given path, so that they stay when another folder appears. */
-async function unitPlans(plan: SnapshotPlan, memory: FileMemory): Promise<SnapshotPlan[]> {
+async function unitPlans(plan: SnapshotPlan, { files }: Walked, memory: FileMemory): Promise<SnapshotPlan[]> {
   const name = withoutIndex(plan.source).replaceAll('/', '--')
   if (plan.kind !== 'dump' || plan.oneFile === true) return [{ ...plan, name }]
   const { passedOver: _passedOver, ...rest } = plan
   const steps = new Map<number, string[]>()
   const alone: string[] = []
-  for (const file of plan.dumpFiles.filter(each => !WRITERS_OWN.test(each))) {
+  // A file that came since the walk is seen by the next one.
+  for (const file of plan.dumpFiles.filter(name => files.has(join(plan.folder, name)))) {
     const step = await memory.step(plan.folder, file)
     if (step === null) alone.push(file)
     else steps.set(step, [...(steps.get(step) ?? []), file])

@@ -28,7 +28,7 @@ export interface OverStepsPage {
 }
 
 const SECTIONS = { figure: 'Figure', steps: 'Steps', failed: 'What failed' } as const
-type Section = keyof typeof SECTIONS
+type OverStepsSection = keyof typeof SECTIONS
 
 /** Most rows of the table; a page with more loads slowly, and the CSV has all. */
 const MOST_ROWS = 1000
@@ -38,7 +38,7 @@ const TITLE = 'Critic traces over trainer steps'
 
 export function overStepsHtml({ rows, snapshots, figure, synthetic, generator }: OverStepsPage): string {
   const failed = snapshots.filter(({ status }) => status === 'failed')
-  const body: ReadonlyArray<readonly [Section, string]> = [
+  const body: ReadonlyArray<readonly [OverStepsSection, string]> = [
     ...(figure === null ? [] : [['figure', pictureHtml(figure)] as const]),
     ['steps', `<p class="lead">${escapeHtml(leadText(rows, snapshots))}</p>\n${tableHtml(stepsTable(rows, snapshots))}\n${dataHtml()}`],
     ...(failed.length === 0 ? [] : [['failed', tableHtml(failedTable(failed))] as const])
@@ -55,7 +55,7 @@ export function overStepsHtml({ rows, snapshots, figure, synthetic, generator }:
   })
 }
 
-function contents(shown: readonly Section[]): string {
+function contents(shown: readonly OverStepsSection[]): string {
   const items = shown.map(name => `<li><a href="#${HEADING_PREFIX}${name}">${SECTIONS[name]}</a></li>`)
   return `<nav class="contents" aria-label="Contents"><div>\n<strong>Contents</strong>\n<ul>\n${items.join('\n')}\n</ul>\n</div></nav>`
 }

@@ -21,7 +21,7 @@ export interface WatchEvent {
   readonly name: string
 }
 
-interface Entry {
+interface WatchEntry {
   state: string
   /** when the state was first seen */
   since: number
@@ -38,7 +38,7 @@ export const LONG_UNCHANGED_MS = 60_000
 export class WatchState {
   readonly #settle: number
   /** in the order of the last observation */
-  #entries = new Map<string, Entry>()
+  #entries = new Map<string, WatchEntry>()
 
   /** @param settle how long a unit must stand still, in milliseconds */
   constructor(settle: number) {
@@ -48,7 +48,7 @@ export class WatchState {
   /** @param seen all units that there are, in the order in which they are to be analysed */
   observe(seen: readonly Observed[], now: number): WatchEvent[] {
     const events: WatchEvent[] = []
-    const entries = new Map<string, Entry>()
+    const entries = new Map<string, WatchEntry>()
     for (const unit of seen) {
       const { name } = unit
       const before = this.#entries.get(name)
@@ -65,7 +65,7 @@ export class WatchState {
     return events
   }
 
-  #fresh({ state, age }: Observed, now: number): Entry {
+  #fresh({ state, age }: Observed, now: number): WatchEntry {
     const since = age >= Math.max(this.#settle, LONG_UNCHANGED_MS) ? -Infinity : now
     return { state, since, known: false, everKnown: false, toldWriting: false }
   }
