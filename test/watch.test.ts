@@ -205,7 +205,7 @@ t.test('a fault of a folder is one of the things that settle', async t => {
 })
 
 t.test('seconds on the command line', async t => {
-  t.match(parseCommand(['watch', 'a', 'b']), { command: 'watch', paths: ['a', 'b'], settle: 5, poll: 10, once: false, against: null })
+  t.match(parseCommand(['watch', 'a', 'b']), { command: 'watch', paths: ['a', 'b'], settle: 5, poll: 10, keepDeleted: false, once: false, against: null })
   t.match(parseCommand(['watch', 'a', '--settle', '0.5', '--poll', '60', '--once']), { settle: 0.5, poll: 60, once: true })
   for (const [option, text] of [
     ['settle', '0'],

@@ -38,6 +38,8 @@ export interface WatchOptions extends TracesOptions {
   readonly settle: number
   /** longest time between two looks, in seconds */
   readonly poll: number
+  /** true: the entry of a deleted file stays in the index */
+  readonly keepDeleted: boolean
   /** true: ends when what is there is analysed */
   readonly once: boolean
 }
@@ -255,10 +257,11 @@ const DEFAULT_POLL_SECONDS = 10
 /** A day. */
 const MAX_SECONDS = 86_400
 
-function watchOptions(values: OptionValues): Pick<WatchOptions, 'settle' | 'poll' | 'once'> {
+function watchOptions(values: OptionValues): Pick<WatchOptions, 'settle' | 'poll' | 'keepDeleted' | 'once'> {
   return {
     settle: secondsOf('settle', values, DEFAULT_SETTLE_SECONDS),
     poll: secondsOf('poll', values, DEFAULT_POLL_SECONDS),
+    keepDeleted: values['keep-deleted'] === true,
     once: values.once === true
   }
 }

@@ -200,6 +200,11 @@ export const OPTIONS = {
     commands: ['watch'],
     help: 'how often it looks where no event comes, as on network folders (default: 10)'
   },
+  'keep-deleted': {
+    type: 'boolean',
+    commands: ['watch'],
+    help: 'entries of deleted files stay, as for a trainer that keeps its last dumps alone'
+  },
   once: { type: 'boolean', commands: ['watch'], help: 'analyse what is there and end, as for cron' },
   name: { type: 'string', value: 'NAME', commands: ['study init'], help: "name of the study (default: the folder's)" },
   threads: {

@@ -22,7 +22,7 @@ import { settingsOf } from './trace-settings.js'
 /** @param clock the time of day that lines begin with */
 export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: TracePool, clock = timeOfDay): Promise<CommandResult> {
   return reporting(options, io, async ({ progress, verbose }) => {
-    const { paths, out, formats, settle, poll, once, study, quiet, json } = options
+    const { paths, out, formats, settle, poll, keepDeleted, once, study, quiet, json } = options
     if (study !== null) refuseOutputsAtStudy(study, out)
     await refuseMissing(paths)
     const { settings, notes } = await settingsOf(options)
@@ -40,7 +40,7 @@ export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: Tr
         pageTold ||= page
       } else say(reportText(report, paths, out))
     }
-    const run = { paths, settings, pool, out, formats, settleMs: settle * 1000, pollMs: poll * 1000, once }
+    const run = { paths, settings, pool, out, formats, settleMs: settle * 1000, pollMs: poll * 1000, keepDeleted, once }
     const results = await runWatch({ ...run, signal: io.signal, now: io.now, onReport })
     say(
       `${io.signal.aborted ? 'stopped' : 'ended'}: ${counted(results.length, 'snapshot')}, ${formatCount(batchCounts(results).failed)} failed`
@@ -72,6 +72,8 @@ function reportText(report: Exclude<WatchReport, { kind: 'index' }>, paths: read
       return `${printableId(report.label, 400)} was replaced: it is analysed again`
     case 'deleted':
       return `${printableId(report.label, 400)} was deleted: its entry left the index`
+    case 'kept':
+      return `${printableId(report.label, 400)} was deleted: its entry stays`
     case 'empty':
       return `${printableId(report.path, 400)} has no files now: the entries of the index stay`
     case 'left':

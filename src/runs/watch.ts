@@ -28,8 +28,8 @@ export type WatchReport =
   | { readonly kind: 'watching' }
   /** it changed before it was analysed, or after */
   | { readonly kind: 'writing' | 'changed'; readonly label: string }
-  /** its entry left the index */
-  | { readonly kind: 'deleted'; readonly label: string }
+  /** its files are gone: its entry left the index, or stays there (`keepDeleted`) */
+  | { readonly kind: 'deleted' | 'kept'; readonly label: string }
   | { readonly kind: 'ended'; readonly label: string; readonly result: SnapshotResult; readonly again: boolean }
   | { readonly kind: 'index'; readonly written: WrittenIndex }
   | { readonly kind: 'note'; readonly text: string }
@@ -45,6 +45,8 @@ export interface WatchRun extends Omit<BatchRun, 'onStart' | 'onProgress' | 'onE
   readonly settleMs: number
   /** longest time between two looks, in milliseconds */
   readonly pollMs: number
+  /** true: the entry of a unit that is gone stays in the index */
+  readonly keepDeleted: boolean
   /** true: analyses what is there, and ends */
   readonly once: boolean
   /** milliseconds, increasing */
@@ -108,7 +110,8 @@ class Watching {
   }
 
   get results(): SnapshotResult[] {
-    return this.#order().flatMap(name => this.#results.get(name) ?? [])
+    const there = [...this.#units.keys(), ...this.#faults.keys()]
+    return [...new Set([...there, ...this.#results.keys()])].flatMap(name => this.#results.get(name) ?? [])
   }
 
   close(): void {
@@ -196,10 +199,20 @@ class Watching {
       [...of].map(([name, { state, modified }]) => ({ name, state, age: Date.now() - modified }))
     for (const { kind, name } of this.#state.observe([...observed(this.#units), ...observed(this.#faults)], at)) {
       if (kind === 'deleted') {
-        if (this.#results.delete(name)) this.#stale = true
+        this.#gone(name)
       } else if (this.#units.has(name)) {
         onReport({ kind: this.#results.has(name) ? 'changed' : 'writing', label: this.#label(name) })
       }
+    }
+  }
+
+  #gone(name: string): void {
+    if (!this.#results.has(name)) return
+    if (this.#run.keepDeleted && this.#results.get(name)?.status !== 'failed') {
+      this.#run.onReport({ kind: 'kept', label: this.#label(name) })
+    } else {
+      this.#results.delete(name)
+      this.#stale = true
     }
   }
 
@@ -233,8 +246,9 @@ class Watching {
   async #writeIndex(signal?: AbortSignal): Promise<void> {
     const { out, formats, pool, settings, paths, onReport } = this.#run
     const given = shortNames(paths)
-    const leaves = ({ name, source }: IndexEntry): boolean => {
+    const leaves = ({ name, source, status }: IndexEntry): boolean => {
       const from = given.findIndex(path => source === path || source?.startsWith(`${path}/`) === true)
+      if (this.#run.keepDeleted && status === 'ok') return false
       return from !== -1 && name !== null && !this.#units.has(name) && !this.#empty.has(paths[from])
     }
     const run = { out, formats, threads: pool.threads, synthetic: settings.synthetic, leaves, signal }
@@ -243,10 +257,6 @@ class Watching {
     this.#indexed = this.#run.now()
     for (const name of written.gone) onReport({ kind: 'deleted', label: this.#label(name) })
     onReport({ kind: 'index', written })
-  }
-
-  #order(): string[] {
-    return [...this.#units.keys(), ...this.#faults.keys()]
   }
 
   #label(name: string): string {

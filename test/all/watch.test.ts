@@ -206,5 +206,15 @@ t.test('--once: what failed decides the exit code; what was deleted meanwhile le
   rmSync(join(dir, 'other/5.jsonl'))
   t.match(await once('other'), { code: 0 })
   t.same((entries(dir) as unknown[]).length, 2, 'a folder without a file may be a network folder that is not there')
+  rmSync(join(dir, 'dumps/step_2.jsonl'))
+  for (const step of [3, 4]) writeFileSync(join(dir, `dumps/step_${step}.jsonl`), dump(step, 0.5))
+  t.match(await once('dumps'), { code: 0, stderr: '' })
+  rmSync(join(dir, 'dumps/step_3.jsonl'))
+  t.notMatch((await once('dumps', '--keep-deleted')).stdout, /deleted/)
+  t.same(rows(dir).slice(0, 2), [
+    ['3', '3', '0.5'],
+    ['4', '4', '0.5']
+  ])
+  t.match((await once('dumps')).stdout, / dumps--step-3 was deleted: its entry left the index\n/)
   t.match(await once('missing'), { code: 3, stderr: 'critic-traces: snapshot not found: ENOENT' })
 })

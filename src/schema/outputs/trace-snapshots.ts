@@ -9,8 +9,8 @@ export const TRACE_SNAPSHOTS = output(
   {
     title: 'Index over many snapshots',
     description:
-      'One entry for every snapshot (or path that led to none) of a `traces` command, in its order; before them those of earlier commands ' +
-      'into the same folder whose outputs stand, or which failed.'
+      'One entry for every snapshot (or path that led to none) of a `traces` or `watch` command, in its order; before them those of earlier ' +
+      'commands into the same folder whose outputs stand, or which failed.'
   },
   {
     ...envelopeFields('critic-trace-snapshots'),
