@@ -6,6 +6,7 @@ import { load } from 'cheerio'
 import t, { type Test } from 'tap'
 import { parseCommand } from '../src/cli/args.js'
 import { overStepsHtml } from '../src/render/page/over-steps.js'
+import { Wake } from '../src/runs/watch/wake.js'
 import { LONG_UNCHANGED_MS, WatchState, type Observed } from '../src/runs/watch/state.js'
 import { sampleKeys } from '../src/schema/sample-keys.js'
 import { FileMemory, findUnits, walkFiles, type WatchedPlaces } from '../src/study/watched.js'
@@ -204,8 +205,58 @@ t.test('a fault of a folder is one of the things that settle', async t => {
   t.match(faults[0].state, /index\.html\.gz/)
 })
 
+t.test('waiting ends with an event below the folders or beside the paths, with the time, and with the signal', async t => {
+  const dir = temp(t)
+  mkdirSync(join(dir, 'a'))
+  const interrupt = new AbortController()
+  const wake = new Wake(interrupt.signal)
+  t.teardown(() => wake.close())
+  const paths = ['a', 'b', 'c'].map(name => join(dir, name))
+  const alive = setInterval(() => undefined, 1e6)
+  t.teardown(() => clearInterval(alive))
+  const { folders } = await walkFiles(paths, null)
+  t.same([...folders.keys()], [paths[0]])
+  t.same(wake.watch(folders, paths), [])
+  writeFileSync(join(dir, 'a/step_1.jsonl'), ROWS)
+  await wake.wait(Infinity)
+  t.pass('a file in the folder')
+  for (const path of paths.slice(1)) {
+    mkdirSync(path)
+    await wake.wait(Infinity)
+    t.pass('a path that is there now')
+  }
+  rmSync(paths[0], { recursive: true })
+  mkdirSync(paths[0])
+  await wake.wait(Infinity)
+  wake.watch((await walkFiles(paths, null)).folders, paths)
+  writeFileSync(join(dir, 'a/step_2.jsonl'), ROWS)
+  await wake.wait(Infinity)
+  t.pass('a folder that was made anew')
+  await wake.wait(1)
+  interrupt.abort()
+  await wake.wait(Infinity)
+  await wake.wait(Infinity)
+  t.pass('no wait after the signal')
+})
+
+t.test('a folder that the system refuses to watch is told once', async t => {
+  const wake = new Wake(new AbortController().signal)
+  t.teardown(() => wake.close())
+  const missing = new Map([[join(temp(t), 'none'), '1:2']])
+  t.match(wake.watch(missing, []), [{ folder: /none$/, cause: { code: 'ENOENT' } }])
+  t.same(wake.watch(missing, []), [])
+})
+
 t.test('seconds on the command line', async t => {
-  t.match(parseCommand(['watch', 'a', 'b']), { command: 'watch', paths: ['a', 'b'], settle: 5, poll: 10, keepDeleted: false, once: false, against: null })
+  t.match(parseCommand(['watch', 'a', 'b']), {
+    command: 'watch',
+    paths: ['a', 'b'],
+    settle: 5,
+    poll: 10,
+    keepDeleted: false,
+    once: false,
+    against: null
+  })
   t.match(parseCommand(['watch', 'a', '--settle', '0.5', '--poll', '60', '--once']), { settle: 0.5, poll: 60, once: true })
   for (const [option, text] of [
     ['settle', '0'],

@@ -1,7 +1,7 @@
 /** `watch` as a process of its own: it is waited for by its lines, never by the clock. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -152,6 +152,29 @@ t.test('dumps as they come: written, replaced, damaged, deleted, renamed into pl
   t.same(await watch.ended, { code: 0, signal: null }, 'a signal is its usual end')
   t.match(watch.text(), /\d\d:\d\d:\d\d stopped: 1 snapshot, 0 failed\n$/)
   t.notMatch(watch.text(), /\n(?!\d\d:\d\d:\d\d )(?!$)/, 'every line has its time')
+})
+
+t.test('what no event tells is found by looking; two paths into one folder of outputs', async t => {
+  const dir = temp(t)
+  mkdirSync(join(dir, 'more'))
+  writeFileSync(join(dir, 'elsewhere.jsonl'), dump(2, 0.5))
+  symlinkSync(join(dir, 'elsewhere.jsonl'), join(dir, 'dumps/step_1.jsonl'))
+  const watch = start(t, dir, 'more', '--poll', '0.3', '--no-arrow')
+  t.ok(await watch.says('watching dumps, more into out'))
+  t.ok(await watch.says('step_1.jsonl analysed: 2 traces'))
+  writeFileSync(join(dir, 'elsewhere.jsonl'), dump(4, 0.5))
+  t.ok(await watch.says('step_1.jsonl analysed again: 4 traces'), 'a file behind a link')
+  rmSync(join(dir, 'more'), { recursive: true })
+  mkdirSync(join(dir, 'more/deep/er'), { recursive: true })
+  writeFileSync(join(dir, 'more/deep/er/2.jsonl'), dump(2, 0.5))
+  t.ok(await watch.says('2.jsonl analysed: 2 traces'))
+  t.ok(await watch.says('page over 2 steps'))
+  t.same(entries(dir), [
+    ['dumps--step-1', 'ok', 4],
+    ['more--deep--er--step-2', 'ok', 2]
+  ])
+  watch.child.kill('SIGHUP')
+  t.same(await watch.ended, { code: 0, signal: null })
 })
 
 t.test('killed at any moment and started again: as if it had run once', async t => {

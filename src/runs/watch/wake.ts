@@ -28,9 +28,11 @@ export class Wake {
    * @returns folders that the system refuses to watch, each once, with its reason
    */
   watch(folders: ReadonlyMap<string, string>, paths: readonly string[]): Array<{ readonly folder: string; readonly cause: unknown }> {
-    const wanted = new Map([...paths.map(path => [dirname(path), new Set([basename(path)])] as const)])
     const asked = new Map<string, { readonly identity: string; readonly only: ReadonlySet<string> | null }>()
-    for (const [folder, only] of wanted) asked.set(folder, { identity: '', only })
+    for (const path of paths) {
+      const before = asked.get(dirname(path))?.only ?? []
+      asked.set(dirname(path), { identity: '', only: new Set([...before, basename(path)]) })
+    }
     for (const [folder, identity] of folders) asked.set(folder, { identity, only: null })
     for (const [folder, { identity, watcher }] of this.#watchers) {
       if (asked.get(folder)?.identity === identity) continue
