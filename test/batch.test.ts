@@ -22,6 +22,7 @@ function temp(t: Test): string {
 
 const CSV = 'critic-trace-by-step.csv'
 const INDEX = 'critic-trace-snapshots.json'
+const PAGE = 'preview/critic-traces-over-steps.html'
 
 interface Index {
   readonly synthetic: boolean
@@ -127,7 +128,7 @@ t.test('a batch ends with counts, sums, the reason of each failure on its row, a
   t.match(run.stdout, new RegExp(`^6 traces, ${tokens} tokens; mean value of successes -?\\d\\S*, of failures -?\\d\\S*$`, 'm'))
   t.match(
     run.stdout,
-    /\nindex: out\/critic-trace-snapshots\.json\nverdict: FAILED, 3 snapshots: 2 done, 0 unchanged, 1 failed\nlook: out\/figures\/critic-traces-over-steps\.svg\n$/
+    /\nindex: out\/critic-trace-snapshots\.json\nverdict: FAILED, 3 snapshots: 2 done, 0 unchanged, 1 failed\nread: out\/preview\/critic-traces-over-steps\.html\nlook: out\/figures\/critic-traces-over-steps\.svg\n$/
   )
   const again = await traced(dir, 'many', '--formats', 'svg')
   t.match(again.stdout, /^verdict: FAILED, 3 snapshots: 0 done, 2 unchanged, 1 failed$/m)
@@ -231,7 +232,7 @@ t.test('with fewer than two steps there is no table, and that of an earlier run 
   await writeSnapshot(join(dir, 'a'), traces('a', 1))
   await writeSnapshot(join(dir, 'b'), one)
   await traced(dir, 'a', 'b', '--formats', 'svg,png')
-  const over = [CSV, `${CSV}-metadata.json`, 'figures/critic-traces-over-steps.png', 'figures/critic-traces-over-steps.svg']
+  const over = [CSV, `${CSV}-metadata.json`, 'figures/critic-traces-over-steps.png', 'figures/critic-traces-over-steps.svg', PAGE]
   const { outputs } = readIndex(t, join(dir, 'out'))
   t.same(outputs.map(({ path }) => path).sort(), over)
   for (const { path, sha256, bytes } of outputs) {

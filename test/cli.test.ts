@@ -77,8 +77,8 @@ t.test('a command line becomes plain data', t => {
 
 t.test('what is no command line says what one is', t => {
   const refused: ReadonlyArray<readonly [string[], RegExp]> = [
-    [[], /^usage no command: nothing, expected all, traces, diagnose, verify, audit, study, manifest, fetch$/],
-    [['al'], /^usage unknown command: al, expected all, traces, diagnose, verify, audit, study, manifest, fetch$/],
+    [[], /^usage no command: nothing, expected all, traces, watch, diagnose, verify, audit, study, manifest, fetch$/],
+    [['al'], /^usage unknown command: al, expected all, traces, watch, diagnose, verify, audit, study, manifest, fetch$/],
     [['alll'], /^usage unknown command: alll, .*; did you mean all\?$/],
     [['__proto__'], /^usage unknown command: __proto__/],
     [['traces'], /^usage no path: traces without PATH/],
@@ -175,7 +175,7 @@ t.test('help and version go to standard output, usage faults to standard error',
   t.match(wrong, { code: 2, stdout: '' })
   t.equal(
     wrong.stderr,
-    'critic-traces: usage unknown command: frobnicate, expected all, traces, diagnose, verify, audit, study, manifest, fetch\n' +
+    'critic-traces: usage unknown command: frobnicate, expected all, traces, watch, diagnose, verify, audit, study, manifest, fetch\n' +
       'critic-traces: --help lists the commands\n'
   )
 })
@@ -233,6 +233,7 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     'critic-trace-by-step.csv-metadata.json',
     'critic-trace-snapshots.json',
     'figures',
+    'preview',
     'snap'
   ])
   t.same(readdirSync(join(dir, 'out/figures')), ['critic-traces-over-steps.svg'])
@@ -297,7 +298,8 @@ t.test('a bad snapshot does not stop the rest, and says what is wrong in one lin
     'c',
     'critic-trace-by-step.csv',
     'critic-trace-by-step.csv-metadata.json',
-    'critic-trace-snapshots.json'
+    'critic-trace-snapshots.json',
+    'preview'
   ])
   const index = JSON.parse(readFileSync(join(dir, 'out/critic-trace-snapshots.json'), 'utf8')) as { snapshots: object[] }
   t.match(index.snapshots, [

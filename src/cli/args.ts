@@ -33,6 +33,17 @@ export interface TracesOptions extends RunOptions, TraceTold {
   readonly paths: readonly string[]
 }
 
+export interface WatchOptions extends TracesOptions {
+  /** how long a file must stand still, in seconds */
+  readonly settle: number
+  /** longest time between two looks, in seconds */
+  readonly poll: number
+  /** true: the entry of a deleted file stays in the index */
+  readonly keepDeleted: boolean
+  /** true: ends when what is there is analysed */
+  readonly once: boolean
+}
+
 export interface DiagnoseOptions extends RunOptions, TraceTold, DiagnoseTold {
   readonly paths: readonly string[]
 }
@@ -103,6 +114,7 @@ export interface FetchCommand extends CommonOptions {
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces' } & TracesOptions)
+  | ({ readonly command: 'watch' } & WatchOptions)
   | ({ readonly command: 'diagnose' } & DiagnoseOptions)
   | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
@@ -139,11 +151,13 @@ export function parseCommand(argv: readonly string[]): Command {
     verbose: values.verbose === true
   }
   if (command === 'study init') return { command, ...initOptions(paths, values), ...common }
-  if (command === 'traces' || command === 'diagnose') {
+  if (command === 'traces' || command === 'watch' || command === 'diagnose') {
     if (paths.length === 0)
       throw usage('no path', `${command} without PATH`, "trainers' dumps, snapshot folders, HTML files or a folder of many")
     const told = { paths, ...runOptions(values), ...tracesOptions(values), ...common }
-    return command === 'traces' ? { command, ...told } : { command, ...told, ...diagnoseOptions(values) }
+    if (command === 'traces') return { command, ...told }
+    if (command === 'watch') return { command, ...told, ...watchOptions(values) }
+    return { command, ...told, ...diagnoseOptions(values) }
   }
   if (command === 'fetch') return { command, ...fetchOptions(paths, values), ...common }
   if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)
@@ -236,6 +250,27 @@ function runOptions(values: OptionValues): Omit<RunOptions, keyof CommonOptions>
     formats: values['no-figures'] === true ? [] : formatList(values.formats),
     tables: { arrow: values['no-arrow'] !== true, parquet: values.parquet === true }
   }
+}
+
+const DEFAULT_SETTLE_SECONDS = 5
+const DEFAULT_POLL_SECONDS = 10
+/** A day. */
+const MAX_SECONDS = 86_400
+
+function watchOptions(values: OptionValues): Pick<WatchOptions, 'settle' | 'poll' | 'keepDeleted' | 'once'> {
+  return {
+    settle: secondsOf('settle', values, DEFAULT_SETTLE_SECONDS),
+    poll: secondsOf('poll', values, DEFAULT_POLL_SECONDS),
+    keepDeleted: values['keep-deleted'] === true,
+    once: values.once === true
+  }
+}
+
+function secondsOf(option: 'settle' | 'poll', { [option]: text }: OptionValues, standard: number): number {
+  if (text === undefined) return standard
+  const seconds = /^\d{1,5}(?:\.\d{1,3})?$/.test(text) ? Number(text) : NaN
+  if (!(seconds >= 0.1 && seconds <= MAX_SECONDS)) throw usage(`wrong --${option}`, printable(text), `seconds, from 0.1 to ${MAX_SECONDS}`)
+  return seconds
 }
 
 const DEFAULT_DEADLINE_MINUTES = 60

@@ -54,6 +54,7 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   const pool = openTracePool(command.threads)
   try {
     if (command.command === 'all') return await (await import('./all.js')).runAll(command, io, pool)
+    if (command.command === 'watch') return await (await import('./watch.js')).runWatchCommand(command, io, pool)
     if (command.command === 'diagnose') return await (await import('./diagnose.js')).runDiagnoseCommand(command, io, pool)
     return command.command === 'audit'
       ? await (await import('./audit.js')).runAudit(command, io, pool)

@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import { counted, formatCount } from '../core/counts.js'
 import { EXIT, printableId } from '../core/errors.js'
 import { compareCodepoints } from '../core/paths.js'
-import { SAMPLE_PATHS } from '../render/outputs/output-names.js'
+import { BATCH_PAGE, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 
@@ -52,7 +52,7 @@ export function verdictLine(exitCode: number, parts: readonly string[]): string 
 }
 
 /** What a reader opens first, in this order. */
-const TO_READ = ['preview/article.html', SAMPLE_PATHS.statistics] as const
+const TO_READ = ['preview/article.html', BATCH_PAGE, SAMPLE_PATHS.statistics] as const
 const TO_LOOK_AT = ['critic-traces-over-steps', '08-critic-traces'] as const
 
 const FIGURE = /(?:^|\/)figures\/[^/]+\.(?:png|svg|pdf)$/

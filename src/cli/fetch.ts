@@ -6,13 +6,13 @@ import { EXIT, Fault, printable } from '../core/errors.js'
 import { EVERY_RUN, draftedRuns, type RunChoice } from '../fetch/choice.js'
 import { fetchHistories, noFetch, wantedRuns, withServer } from '../fetch/fetch.js'
 import { listRuns } from '../fetch/listing.js'
-import { lockFetch } from '../fetch/lock.js'
 import { findProxy } from '../fetch/proxy.js'
 import { readWandbSettings } from '../fetch/settings.js'
 import type { Clock, ClientOptions } from '../fetch/client.js'
 import { findApiKey } from '../fetch/key.js'
 import { systemClock } from '../fetch/retry.js'
 import { addressText, DEFAULT_BASE_URL, parseAddress, type Address } from '../ingest/certificate/address.js'
+import { lockFolder } from '../render/outputs/folder-lock.js'
 import { formatDuration } from '../render/terminal/numbers.js'
 import { FETCHED_PLACES, type FetchStudy } from '../schema/fetch.js'
 import type { Study } from '../schema/study.js'
@@ -48,7 +48,7 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
         progress.line(`${server}, ${printable(what, 250)}: try ${attempt} failed: ${reason}; again in ${again}`)
       }
     }
-    const lock = await lockFetch(dir)
+    const lock = await lockFolder(dir, 'fetch')
     try {
       // 2. Runs and rows
       const choice = { ids: options.ids, notIds: options.notIds }

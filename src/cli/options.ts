@@ -14,6 +14,11 @@ export const CLI_COMMANDS = {
     does: "critic traces: trainers' dumps, NPZ files, HTML pages, or folders of them",
     example: 'traces my-run --jump-above 0.2 --out out'
   },
+  watch: {
+    arguments: 'PATH…',
+    does: 'critic traces as a trainer writes them; figure and page over steps stay current',
+    example: 'watch my-run/dumps --out out'
+  },
   diagnose: {
     arguments: 'PATH…',
     does: 'how returns were made, what went wrong, how good the critic is',
@@ -72,11 +77,14 @@ export interface OptionSpec {
 export type HelpText = string | Readonly<Partial<Record<CommandName, string>>>
 
 const EVERY: readonly CommandName[] = COMMAND_NAMES
-const RUN = ['all', 'traces'] as const
+const RUN = ['all', 'traces', 'watch'] as const
 const DRAWING = [...RUN, 'diagnose'] as const
-const SAMPLES = ['traces', 'diagnose'] as const
-const STUDIES = ['all', 'traces', 'diagnose', 'verify', 'audit', 'manifest', 'fetch'] as const
+const SAMPLES = ['traces', 'watch', 'diagnose'] as const
+const STUDIES = ['all', 'traces', 'watch', 'diagnose', 'verify', 'audit', 'manifest', 'fetch'] as const
 const REPLICA = 'study folder with study.json (default: the synthetic replica, generated once)'
+
+const EXPECTED_OF_TRACES =
+  'study whose critic_traces section says what is expected; an option goes before it (default: none: checks are reported only)'
 
 /** In the order of the help. */
 export const OPTIONS = {
@@ -88,7 +96,8 @@ export const OPTIONS = {
       all: REPLICA,
       verify: REPLICA,
       audit: REPLICA,
-      traces: 'study whose critic_traces section says what is expected; an option goes before it (default: none: checks are reported only)',
+      traces: EXPECTED_OF_TRACES,
+      watch: EXPECTED_OF_TRACES,
       diagnose: 'study whose critic_traces section says names, thresholds and how traces were chosen (default: none)',
       manifest: 'study folder with study.json',
       fetch: 'study whose fetch section says what is fetched, in place of names and --into'
@@ -96,11 +105,12 @@ export const OPTIONS = {
   },
   out: {
     type: 'string',
-    value: { all: 'DIR', traces: 'DIR', diagnose: 'DIR', audit: 'DIR', 'study init': 'FILE' },
+    value: { all: 'DIR', traces: 'DIR', watch: 'DIR', diagnose: 'DIR', audit: 'DIR', 'study init': 'FILE' },
     commands: [...DRAWING, 'audit', 'study init'],
     help: {
       all: 'output folder (default: artifacts)',
       traces: 'output folder; what earlier runs wrote there of other snapshots stays (default: artifacts)',
+      watch: 'output folder, as of traces; one watch at a time (default: artifacts)',
       diagnose: 'output folder, with a subfolder for each snapshot or dump (default: artifacts)',
       audit: 'folder for audit.json (default: it is written nowhere); nothing there is read',
       'study init': 'a study file to write alone, as a draft'
@@ -122,7 +132,7 @@ export const OPTIONS = {
   marker: {
     type: 'string',
     value: 'TEXT',
-    commands: ['traces'],
+    commands: ['traces', 'watch'],
     help: 'text that ends a generated turn (default: <|im_end|>)'
   },
   'jump-above': {
@@ -139,7 +149,7 @@ export const OPTIONS = {
   against: {
     type: 'string',
     value: { traces: 'FILE', diagnose: 'PATH' },
-    commands: SAMPLES,
+    commands: ['traces', 'diagnose'],
     help: {
       traces: 'a second dump of the same traces, compared value by value',
       diagnose: 'another critic: a snapshot or dump; every statistic of both, and the difference'
@@ -175,9 +185,27 @@ export const OPTIONS = {
   tokenizer: {
     type: 'string',
     value: 'FILE',
-    commands: ['traces'],
+    commands: ['traces', 'watch'],
     help: 'tokenizer.json that gives the texts of token ids'
   },
+  settle: {
+    type: 'string',
+    value: 'SECONDS',
+    commands: ['watch'],
+    help: 'how long a file must stand still before it is read (default: 5)'
+  },
+  poll: {
+    type: 'string',
+    value: 'SECONDS',
+    commands: ['watch'],
+    help: 'how often it looks where no event comes, as on network folders (default: 10)'
+  },
+  'keep-deleted': {
+    type: 'boolean',
+    commands: ['watch'],
+    help: 'entries of deleted files stay, as for a trainer that keeps its last dumps alone'
+  },
+  once: { type: 'boolean', commands: ['watch'], help: 'analyse what is there and end, as for cron' },
   name: { type: 'string', value: 'NAME', commands: ['study init'], help: "name of the study (default: the folder's)" },
   threads: {
     type: 'string',

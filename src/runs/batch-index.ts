@@ -1,6 +1,6 @@
 /**
- * What a batch writes beside its snapshots: the index, and over two or more trainer steps a table and a figure. Snapshots of
- * earlier runs into the same folder stay in all three as long as their outputs stand: a run of one more snapshot adds one. One
+ * What a batch writes beside its snapshots: the index, and over two or more trainer steps a table, a figure and a page. Snapshots of
+ * earlier runs into the same folder stay in all four as long as their outputs stand: a run of one more snapshot adds one. One
  * that failed stays in the index until it is run again.
  */
 import { createHash } from 'node:crypto'
@@ -15,9 +15,10 @@ import { GENERATOR } from '../core/version.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
-import { BATCH_INDEX, BATCH_STEPS, OUTPUT_PATHS, SAMPLE_PATHS, type Origin } from '../render/outputs/output-names.js'
+import { BATCH_INDEX, BATCH_PAGE, BATCH_STEPS, OUTPUT_PATHS, SAMPLE_PATHS, type Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import { removeOutputs } from '../render/outputs/removed-outputs.js'
+import type { PageFigure } from '../render/page/inputs.js'
 import type { TraceSnapshotsDocument } from '../schema/outputs/trace-snapshots.js'
 import { SCHEMA_VERSIONS } from '../schema/outputs/versions.js'
 import type { SnapshotPlan } from '../study/inventory.js'
@@ -26,7 +27,7 @@ import { originOf, RunContext } from './context.js'
 import { standingRecord } from './record.js'
 import { inTransaction } from './transaction.js'
 
-type IndexEntry = TraceSnapshotsDocument['snapshots'][number]
+export type IndexEntry = TraceSnapshotsDocument['snapshots'][number]
 
 export interface BatchIndexRun {
   readonly out: string
@@ -35,6 +36,8 @@ export interface BatchIndexRun {
   readonly threads: number
   /** the study is synthetic */
   readonly synthetic: boolean
+  /** whether an entry of an earlier run leaves the index: what it was made of is gone */
+  readonly leaves?: ((entry: IndexEntry) => boolean) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -44,11 +47,13 @@ export interface WrittenIndex {
   readonly kept: number
   /** of those kept, the number that failed */
   readonly keptFailed: number
+  /** names of the snapshots of earlier runs that left it (`leaves`) */
+  readonly gone: readonly string[]
   /** number of distinct trainer steps of all snapshots in the index; a trace without one counts for none */
   readonly steps: number
-  /** table and figure over the steps; empty where there are fewer than two */
+  /** table, figure and page over the steps; empty where there are fewer than two */
   readonly outputs: readonly FileSummary[]
-  /** paths of an earlier table or figure that stay, because nothing shows that they are the program's */
+  /** paths of an earlier table, figure or page that stay, because nothing shows that they are the program's */
   readonly left: readonly string[]
 }
 
@@ -65,8 +70,13 @@ export async function writeBatchIndex(run: BatchIndexRun, results: readonly Snap
   const earlier = await readIndex(join(out, BATCH_INDEX))
   const own = new Set(results.flatMap(({ plan }) => plan?.name ?? []))
   const kept: Standing[] = []
+  const gone: string[] = []
   for (const entry of earlier?.snapshots ?? []) {
     if (entry.name === null || own.has(entry.name)) continue
+    if (run.leaves?.(entry) === true) {
+      gone.push(entry.name)
+      continue
+    }
     const standing = entry.status === 'failed' ? { statistics: null } : await standingSnapshot(out, entry.name)
     if (standing !== null) kept.push({ entry: { ...entry, kept: true }, ...standing })
   }
@@ -82,7 +92,9 @@ export async function writeBatchIndex(run: BatchIndexRun, results: readonly Snap
   // 3. Write
   let over: readonly FileSummary[] = []
   const { outputs } = await inTransaction(out, { signal }, async set => {
-    over = distinctSteps(rows) < FEWEST_STEPS ? [] : await writeOverSteps(set, rows, all, { out, formats, threads, signal }, origin)
+    if (distinctSteps(rows) >= FEWEST_STEPS) {
+      over = await writeOverSteps(set, { rows, all, entries }, { out, formats, threads, signal }, origin)
+    }
     await writeIndex(set, entries, over, origin)
     return {}
   })
@@ -91,19 +103,43 @@ export async function writeBatchIndex(run: BatchIndexRun, results: readonly Snap
   const stale = (earlier?.outputs ?? []).filter(({ path }) => !now.has(path))
   const left = stale.length === 0 ? [] : await removeOutputs(out, stale, GENERATOR.name)
   const keptFailed = kept.filter(({ entry }) => entry.status === 'failed').length
-  return { kept: kept.length, keptFailed, steps: distinctSteps(rows), outputs: over, left }
+  return { kept: kept.length, keptFailed, gone, steps: distinctSteps(rows), outputs: over, left }
+}
+
+interface OverSteps {
+  readonly rows: readonly SnapshotStep[]
+  readonly all: ReadonlyArray<{ readonly statistics: SnapshotStatistics }>
+  readonly entries: readonly IndexEntry[]
 }
 
 async function writeOverSteps(
   set: OutputSet,
-  rows: readonly SnapshotStep[],
-  all: ReadonlyArray<{ readonly statistics: SnapshotStatistics }>,
+  { rows, all, entries }: OverSteps,
   { out, formats, threads, signal }: Omit<BatchIndexRun, 'synthetic'>,
   origin: Origin
 ): Promise<FileSummary[]> {
   const { writeTraceSteps } = await import('../render/outputs/trace-steps.js')
   const table = await writeTraceSteps(set, rows, origin)
-  if (formats.length === 0) return table
+  const figures = formats.length === 0 ? NO_FIGURE : await drawOverSteps(set, { rows, all }, { out, formats, threads, signal }, origin)
+  const { overStepsHtml } = await import('../render/page/over-steps.js')
+  const page = overStepsHtml({ rows, snapshots: entries, figure: figures.shown, synthetic: origin.synthetic, generator: origin.generator })
+  return [...table, ...figures.written, await set.write(BATCH_PAGE, page)]
+}
+
+interface DrawnOverSteps {
+  readonly written: readonly FileSummary[]
+  /** null where there is no picture that a page can show */
+  readonly shown: PageFigure | null
+}
+
+const NO_FIGURE: DrawnOverSteps = { written: [], shown: null }
+
+async function drawOverSteps(
+  set: OutputSet,
+  { rows, all }: Omit<OverSteps, 'entries'>,
+  { out, formats, threads, signal }: Omit<BatchIndexRun, 'synthetic'>,
+  origin: Origin
+): Promise<DrawnOverSteps> {
   const { drawFigures, planFigures } = await import('./drawing.js')
   const thresholds = new Set(all.map(({ statistics }) => statistics.threshold))
   const [threshold] = thresholds
@@ -117,8 +153,13 @@ async function writeOverSteps(
       return summary
     }
   }
-  await drawFigures(context, noting, await planFigures({ curves: [data] }), { formats, threads, manifest: null })
-  return [...table, ...written]
+  const planned = await planFigures({ curves: [data] })
+  const pngs = await drawFigures(context, noting, planned, { formats, threads, manifest: null })
+  const [{ config, drawnFrom }] = planned
+  const png = pngs.get(config.name)
+  const { name, title, description } = config
+  const shown = png === undefined ? null : { name, title, description, png, files: written.map(({ path }) => path), data: drawnFrom }
+  return { written, shown }
 }
 
 async function writeIndex(set: OutputSet, snapshots: readonly IndexEntry[], over: readonly FileSummary[], origin: Origin): Promise<void> {

@@ -48,12 +48,7 @@ export interface BatchRun {
 export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
   refuseOutputsAtInputs(run.paths, run.out)
   // Opened once before all snapshots: a folder that cannot be written to is then one fault, not one for each snapshot.
-  const folder = await OutputSet.open(run.out)
-  try {
-    await folder.sweepSnapshots()
-  } finally {
-    await folder.abort()
-  }
+  await sweepOutputs(run.out)
   const results: SnapshotResult[] = []
   const end = (result: SnapshotResult): void => {
     results.push(result)
@@ -66,15 +61,11 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
     },
     realPlace(DEFAULT_OUT)
   )
-  let tokenizer: Promise<TokenizerFile> | null = null
-  const tokenizerOf = async (path: string): Promise<TokenizerFile> => {
-    tokenizer ??= (await import('../ingest/tokenizer/tokenizer.js')).readTokenizer(path)
-    return tokenizer
-  }
+  const tokenizerOf = tokenizerReader()
   for (const plan of plans) {
-    if (isSecretText(plan.name, 'name') || isSecretText(plan.source, 'source')) {
-      const fault = secretFault('snapshot', 'the name of a folder or page', { file: plan.html ?? plan.folder })
-      end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault], source: plan.source })
+    const refused = refusedName(plan)
+    if (refused !== null) {
+      end(refused)
       continue
     }
     run.onStart?.(plan, await amountOf(plan))
@@ -84,6 +75,34 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
   const written = await writeBatchIndex({ out, formats, threads: pool.threads, synthetic: run.settings.synthetic, signal }, results)
   run.onIndex?.(written)
   return results
+}
+
+/** Removes what killed runs left in the folder and its snapshots. @throws Fault (exit 3) where the folder cannot be written to */
+export async function sweepOutputs(out: string): Promise<void> {
+  const folder = await OutputSet.open(out)
+  try {
+    await folder.sweepSnapshots()
+  } finally {
+    await folder.abort()
+  }
+}
+
+type ReadTokenizer = (path: string) => Promise<TokenizerFile>
+
+/** Reads the tokenizer's file once for all snapshots. */
+export function tokenizerReader(): ReadTokenizer {
+  let tokenizer: Promise<TokenizerFile> | null = null
+  return async path => {
+    tokenizer ??= (await import('../ingest/tokenizer/tokenizer.js')).readTokenizer(path)
+    return tokenizer
+  }
+}
+
+/** The failure of a snapshot whose name looks like a secret; null for every other. */
+export function refusedName(plan: SnapshotPlan): SnapshotResult | null {
+  if (!isSecretText(plan.name, 'name') && !isSecretText(plan.source, 'source')) return null
+  const fault = secretFault('snapshot', 'the name of a folder or page', { file: plan.html ?? plan.folder })
+  return { plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault], source: plan.source }
 }
 
 /** Whether a batch is synthetic as a whole: its study is, or one of its snapshots is. */
@@ -102,8 +121,13 @@ export function gravest(faults: readonly Fault[]): FailureCode | 0 {
   return worst
 }
 
-/** @param read the tokenizer's file: once for all snapshots */
-async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) => Promise<TokenizerFile>): Promise<SnapshotResult> {
+/**
+ * Analyses one snapshot into its own subfolder, or finds it unchanged. Its faults are in the result.
+ *
+ * @param read the tokenizer's file: once for all snapshots
+ * @throws Fault (exit 130) when interrupted
+ */
+export async function runOne(run: BatchRun, plan: SnapshotPlan, read: ReadTokenizer): Promise<SnapshotResult> {
   const out = join(run.out, plan.name)
   const { source } = plan
   try {

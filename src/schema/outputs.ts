@@ -59,6 +59,7 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'preview/diagnostics.html',
   'preview/source-notes.html',
   'critic-trace-snapshots.json',
+  'preview/critic-traces-over-steps.html',
   'training_data/critic-trace-arrays.npz',
   'training_data/critic-traces.arrow',
   'training_data/critic-traces.parquet',

@@ -55,11 +55,13 @@ const EXPECTED = "an HTML page, a trainer's dump, a folder with index.html, dump
  * path's name in outputs; the other paths are then still read.
  *
  * @param except a real path that no search enters: the folder of the program's own outputs. It may be given as a path.
+ * @param recognise `recogniseFile`, or the same from memory
  */
 export async function findSnapshots(
   paths: readonly string[],
   onFault?: (fault: Fault, source: string) => void,
-  except: string | null = null
+  except: string | null = null,
+  recognise: typeof recogniseFile = recogniseFile
 ): Promise<SnapshotPlan[]> {
   const given = shortNames(paths)
   const found = new Map<string, FoundSnapshot & { readonly source: string }>()
@@ -67,7 +69,7 @@ export async function findSnapshots(
     // A path to a dump leads to the folder around it.
     const sourceOf = (file: string): string =>
       [given[i], ...relative(path, file).split(sep)].filter(s => s !== '' && s !== '..').join('/') || '.'
-    for await (const item of survey(path, except)) {
+    for await (const item of survey(path, { except, recognise })) {
       if (item instanceof Fault) {
         if (onFault === undefined) throw item
         onFault(item, sourceOf(item.place.file ?? path))
@@ -80,8 +82,8 @@ export async function findSnapshots(
   return plans.map(({ real: _real, ...plan }, i) => ({ ...plan, name: names[i] }))
 }
 
-/** The last name of each path, with as many names before it as distinguish it from the others. */
-function shortNames(paths: readonly string[]): string[] {
+/** The last name of each path, with as many names before it as distinguish it from the others: how outputs call it. */
+export function shortNames(paths: readonly string[]): string[] {
   const parts = paths.map(path =>
     resolve(path)
       .split(sep)
@@ -119,7 +121,12 @@ function snapshotFault(problem: string, path: string, found: string, cause?: unk
   return new Fault({ format: 'snapshot', problem, found, expected, place: { file: path }, cause })
 }
 
-async function* survey(path: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
+interface Search {
+  readonly except: string | null
+  readonly recognise: typeof recogniseFile
+}
+
+async function* survey(path: string, how: Search): AsyncGenerator<FoundSnapshot | Fault> {
   let info: Stats
   try {
     info = await stat(path)
@@ -130,12 +137,12 @@ async function* survey(path: string, except: string | null): AsyncGenerator<Foun
   if (info.isFile() && PAGE.test(path)) {
     yield await pagePlan(path)
   } else if (info.isFile()) {
-    yield await filePlan(path)
+    yield await filePlan(path, how)
   } else if (!info.isDirectory()) {
     yield snapshotFault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
   } else {
     let any = false
-    for await (const item of search(path, except)) {
+    for await (const item of search(path, how)) {
       any = true
       yield item
     }
@@ -156,18 +163,27 @@ async function pagePlan(html: string): Promise<FoundSnapshot | Fault> {
 }
 
 /** A file that is no page by its name: a dump, or the NPZ file of one trace. */
-async function filePlan(path: string): Promise<FoundSnapshot | Fault> {
+async function filePlan(path: string, { recognise }: Search): Promise<FoundSnapshot | Fault> {
   try {
-    const { recogniseDump, damageOfDump } = await import('../ingest/dumps/formats.js')
     const [folder, name] = [dirname(path), basename(path)]
     const found = { folder, html: null, real: await realpath(path), oneFile: true } as const
-    if ((await recogniseDump(path)) !== null) return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
+    const recognised = await recognise(path)
+    if (recognised === 'dump') return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
     if (NPZ.test(path)) return { kind: 'npz-folder', ...found, npzFiles: [name], dumpFiles: [] }
-    return (await damageOfDump(path)) ?? snapshotFault('not recognised', path, printable(JSON.stringify(name)))
+    return recognised ?? snapshotFault('not recognised', path, printable(JSON.stringify(name)))
   } catch (error) {
     if (error instanceof Fault) return error
     throw error
   }
+}
+
+/** What a file is by its content: a dump, a damaged one (the Fault says why), or a file of another kind (null). */
+export type Recognised = 'dump' | Fault | null
+
+/** @throws where the file cannot be opened */
+export async function recogniseFile(path: string): Promise<Recognised> {
+  const { recogniseDump, damageOfDump } = await import('../ingest/dumps/formats.js')
+  return (await recogniseDump(path)) !== null ? 'dump' : damageOfDump(path)
 }
 
 interface DumpFolder {
@@ -182,8 +198,7 @@ interface DumpFolder {
 }
 
 /** What the files of a folder are, ordered by code point. */
-async function dumpsOf(folder: string, names: readonly string[]): Promise<DumpFolder> {
-  const { recogniseDump, damageOfDump } = await import('../ingest/dumps/formats.js')
+async function dumpsOf(folder: string, names: readonly string[], { recognise }: Search): Promise<DumpFolder> {
   const dumps: string[] = []
   const damaged = new Map<string, Fault>()
   const unreadable: Fault[] = []
@@ -192,12 +207,10 @@ async function dumpsOf(folder: string, names: readonly string[]): Promise<DumpFo
     const path = join(folder, name)
     try {
       if (!(await stat(path)).isFile()) continue
-      if ((await recogniseDump(path)) !== null) dumps.push(name)
-      else {
-        const damage = await damageOfDump(path)
-        if (damage === null) others++
-        else damaged.set(name, damage)
-      }
+      const recognised = await recognise(path)
+      if (recognised === 'dump') dumps.push(name)
+      else if (recognised === null) others++
+      else damaged.set(name, recognised)
     } catch (error) {
       // A link that leads nowhere is no dump.
       if (errorCode(error) === 'ENOENT') continue
@@ -207,7 +220,7 @@ async function dumpsOf(folder: string, names: readonly string[]): Promise<DumpFo
   return { dumps, damaged, unreadable, others }
 }
 
-async function* search(folder: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
+async function* search(folder: string, how: Search): AsyncGenerator<FoundSnapshot | Fault> {
   let entries: Dirent[]
   try {
     entries = await readdir(folder, { withFileTypes: true })
@@ -233,7 +246,7 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
     yield snapshotFault('unclear page', folder, found, undefined, 'the page itself as the path, or a page named index.html')
     return
   }
-  const { dumps, damaged, unreadable, others: passedOver } = await dumpsOf(folder, files)
+  const { dumps, damaged, unreadable, others: passedOver } = await dumpsOf(folder, files, how)
   yield* unreadable
   // Beside dumps a damaged file is one of them, and reading it says what is wrong.
   const dumpFiles = dumps.length === 0 ? [] : [...dumps, ...damaged.keys()].sort(compareCodepoints)
@@ -251,8 +264,8 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
     const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
     for (const name of folders.sort(compareCodepoints)) {
       const below = join(folder, name)
-      if (except !== null && name === basename(except) && realFolder(below) === except) continue
-      yield* search(below, except)
+      if (how.except !== null && name === basename(how.except) && realFolder(below) === how.except) continue
+      yield* search(below, how)
     }
   }
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { Fault } from '../../src/core/errors.js'
-import { lockFetch } from '../../src/fetch/lock.js'
+import { lockFolder } from '../../src/render/outputs/folder-lock.js'
 import { findProxy } from '../../src/fetch/proxy.js'
 import { readWandbSettings } from '../../src/fetch/settings.js'
 import { runCli } from '../support/cli.js'
@@ -235,8 +235,8 @@ t.test("the base URL of W&B's own settings", async t => {
 t.test('one fetch at a time; what a killed one left is taken over', async t => {
   const dir = t.testdir()
   const lock = join(dir, '.critic-traces-fetch.lock')
-  const first = await lockFetch(dir)
-  const second = await faultOf(lockFetch(dir))
+  const first = await lockFolder(dir, 'fetch')
+  const second = await faultOf(lockFolder(dir, 'fetch'))
   t.equal(
     second.message,
     `fetch locked: process ${process.pid} on ${hostname()} is fetching into this study, expected one fetch at a time; wait for its end (${lock})`
@@ -249,21 +249,21 @@ t.test('one fetch at a time; what a killed one left is taken over', async t => {
   const child = spawn(process.execPath, ['-e', ''])
   await once(child, 'close')
   mkdirSync(join(lock, `${hostname()}@${child.pid ?? 0}`), { recursive: true })
-  const taken = await lockFetch(dir)
+  const taken = await lockFolder(dir, 'fetch')
   t.same(readdirSync(lock), [`${hostname()}@${process.pid}`])
   await taken.release()
 
   // One that was killed before it wrote its name.
   mkdirSync(lock)
-  await (await lockFetch(dir)).release()
+  await (await lockFolder(dir, 'fetch')).release()
 
   // Another host says by its time that it is alive.
   mkdirSync(join(lock, 'elsewhere@17'), { recursive: true })
-  t.match((await faultOf(lockFetch(dir))).message, /^fetch locked: process 17 on elsewhere is fetching/)
+  t.match((await faultOf(lockFolder(dir, 'fetch'))).message, /^fetch locked: process 17 on elsewhere is fetching/)
 
   const both = join(dir, 'both')
   mkdirSync(both)
-  const outcomes = await Promise.allSettled([lockFetch(both), lockFetch(both), lockFetch(both)])
+  const outcomes = await Promise.allSettled([lockFolder(both, 'fetch'), lockFolder(both, 'fetch'), lockFolder(both, 'fetch')])
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1, 'of several at once one goes on')
 })
 
@@ -272,7 +272,7 @@ t.test('two fetches into one study: the second says which process is at it, and 
   t.teardown(() => emulator.close())
   const dir = join(t.testdir(), 'study')
   writeStudy(dir)
-  const lock = await lockFetch(dir)
+  const lock = await lockFolder(dir, 'fetch')
   const refused = await fetchInto(dir, emulator.url)
   t.match(refused, { code: 2, fault: { message: /^fetch locked: process \d+ on / } })
   t.equal(emulator.requests.length, 0, 'no request was sent')

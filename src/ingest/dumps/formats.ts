@@ -2,6 +2,7 @@
 import type { ByteSource } from '../../core/byte-source.js'
 import { Fault } from '../../core/errors.js'
 import { openStill } from '../../core/still-file.js'
+import type { SampleKeys } from '../../schema/sample-keys.js'
 import type { Dump, DumpOptions } from './contract.js'
 import { damageOf } from './damage.js'
 import { openPart, type FilePlan, type OpenPart } from './files.js'
@@ -42,6 +43,23 @@ export async function damageOfDump(path: string): Promise<Fault | null> {
   }
 }
 
+/**
+ * The step that a dump states for all of its rows, else that of its name; null: neither says one.
+ *
+ * @throws Fault where the file cannot be read as a dump
+ */
+export async function stepOfDump(folder: string, name: string, keys: SampleKeys): Promise<number | null> {
+  const opened = await openPart(folder, name, source => knownFormatOf(source, name), keys)
+  await opened.close()
+  return opened.plan.step
+}
+
+async function knownFormatOf(source: ByteSource, name: string): Promise<DumpFormat> {
+  const found = await formatOf(source)
+  if (found === null) throw (await damageOf(source, name)) ?? notRecognised(name)
+  return found
+}
+
 async function formatOf(source: ByteSource): Promise<DumpFormat | null> {
   const head = await source.slice(0, Math.min(HEAD_BYTES, source.size))
   for (const format of DUMP_FORMATS) if (await format.recognises(head, source)) return format
@@ -62,8 +80,7 @@ export async function openDump(folder: string, files: readonly string[], options
   const sameFormat =
     (name: string) =>
     async (source: ByteSource): Promise<DumpFormat> => {
-      const found = await formatOf(source)
-      if (found === null) throw (await damageOf(source, name)) ?? notRecognised(name)
+      const found = await knownFormatOf(source, name)
       if (format !== null && found !== format) throw twoFormats(name, found, format)
       format = found
       return found

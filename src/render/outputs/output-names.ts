@@ -59,6 +59,9 @@ export const BATCH_INDEX = 'critic-trace-snapshots.json'
 /** Every step of every snapshot in the index. */
 export const BATCH_STEPS = 'critic-trace-by-step.csv'
 
+/** The page over the steps of all snapshots in the index. */
+export const BATCH_PAGE = 'preview/critic-traces-over-steps.html'
+
 /** The program that wrote an output. Time and machine are left out, so that the same input gives the same bytes. */
 export interface Generator {
   readonly name: string

@@ -129,6 +129,7 @@ details .made { margin: 0.25rem 0 1.25rem; }
 .same th:nth-child(1) { width: 30%; } .same th:nth-child(3) { width: 30%; }
 .outputs th:nth-child(1) { width: 28%; } .outputs th:nth-child(2) { width: 40%; }
 .discrepancies th:nth-child(1) { width: 18%; } .discrepancies th:nth-child(4) { width: 14%; }
+.steps th:nth-child(1) { width: 24%; } .failing th:nth-child(1) { width: 24%; }
 .sources th:nth-child(1), .excluded th:nth-child(1) { width: 44%; } .sources th:nth-child(2), .excluded th:nth-child(2) { width: 12%; }
 .outputs code, .sources code, .excluded code { font-size: 0.93em; }
 tr:target { background: var(--wash); outline: 2px solid var(--link); }

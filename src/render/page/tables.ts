@@ -60,6 +60,8 @@ export interface PageTable {
     | 'compared'
     | 'evidence'
     | 'turns'
+    | 'steps'
+    | 'failing'
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly TableRow[]

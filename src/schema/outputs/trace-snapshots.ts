@@ -9,8 +9,8 @@ export const TRACE_SNAPSHOTS = output(
   {
     title: 'Index over many snapshots',
     description:
-      'One entry for every snapshot (or path that led to none) of a `traces` command, in its order; before them those of earlier commands ' +
-      'into the same folder whose outputs stand, or which failed.'
+      'One entry for every snapshot (or path that led to none) of a `traces` or `watch` command, in its order; before them those of earlier ' +
+      'commands into the same folder whose outputs stand, or which failed.'
   },
   {
     ...envelopeFields('critic-trace-snapshots'),
@@ -54,7 +54,7 @@ export const TRACE_SNAPSHOTS = output(
     },
     outputs: {
       kind: list(closed(fileFields('relative to the folder of this file'))),
-      doc: 'table and figure over the trainer steps of all snapshots; empty where they have fewer than two steps'
+      doc: 'table, figure and page over the trainer steps of all snapshots; empty where they have fewer than two steps'
     }
   }
 )

@@ -1,10 +1,10 @@
 /**
- * One fetch at a time in a study: two would write the same rows and lists.
+ * One fetch at a time into a study, one watch at a time into a folder of outputs: two would write the same files.
  *
- *     .critic-traces-fetch.lock/              a folder: making it is one step that only one process can win
- *     .critic-traces-fetch.lock/<host>@<pid>  a folder in it: who holds the lock
+ *     .critic-traces-<fetch or watch>.lock/              a folder: making it is one step that only one process can win
+ *     .critic-traces-<fetch or watch>.lock/<host>@<pid>  a folder in it: who holds the lock
  *
- * They are folders, since a manifest lists every file below a study, and a killed process leaves its lock. The next fetch takes
+ * They are folders, since a manifest lists every file below a study, and a killed process leaves its lock. The next process takes
  * it over where that process is gone: it removes the inner folder, which again only one process can do. A lock of another
  * host, or of a container that shares the folder, is left over when it was not touched for an hour.
  *
@@ -15,13 +15,15 @@ import { lstat, mkdir, readdir, rmdir, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { EXIT, Fault, printableId } from '../core/errors.js'
-import { fileSystemTime, HEARTBEAT_MS, isAlive, isSilent } from '../core/system/alive.js'
-import { makeFolder } from '../core/system/folder.js'
-import { systemName } from '../core/system/error.js'
-import { outputFault } from '../render/outputs/output-fault.js'
+import { EXIT, Fault, printableId } from '../../core/errors.js'
+import { fileSystemTime, HEARTBEAT_MS, isAlive, isSilent } from '../../core/system/alive.js'
+import { makeFolder } from '../../core/system/folder.js'
+import { systemName } from '../../core/system/error.js'
+import { outputFault } from './output-fault.js'
 
-const LOCK = '.critic-traces-fetch.lock'
+/** What one process at a time does, and what it is doing where it holds the lock. */
+const DOING = { fetch: 'fetching into this study', watch: 'watching into this folder' } as const
+type Locked = keyof typeof DOING
 
 /** How often, and after how many ms, a lock without a holder is looked at again: its owner is about to write its name. */
 const TRIES = 5
@@ -30,13 +32,13 @@ const PAUSE_MS = 50
 /** The clock of a file system may be coarser than that of the process by this much, in milliseconds. */
 const CLOCK_SLACK = 2000
 
-export interface FetchLock {
+export interface FolderLock {
   release(): Promise<void>
 }
 
-/** @throws Fault exit 2: another fetch is under way */
-export async function lockFetch(dir: string): Promise<FetchLock> {
-  const lock = join(dir, LOCK)
+/** @throws Fault exit 2: another process does the same there */
+export async function lockFolder(dir: string, what: Locked): Promise<FolderLock> {
+  const lock = join(dir, `.critic-traces-${what}.lock`)
   const host = hostname().replaceAll(/[^\w.-]/g, '_')
   const own = join(lock, `${host}@${process.pid}`)
   let folders: readonly string[] = []
@@ -45,10 +47,10 @@ export async function lockFetch(dir: string): Promise<FetchLock> {
     for (let tries = 0; ; tries++) {
       if ((await made(lock)) && (await made(own))) break
       const holder = (await readdir(lock).catch(() => []))[0]
-      if (holder !== undefined && (await isHeld(dir, join(lock, holder), holder, host))) throw locked(lock, holder)
+      if (holder !== undefined && (await isHeld(dir, join(lock, holder), holder, host))) throw locked(what, lock, holder)
       if (holder === undefined) {
         if (tries === TRIES) await rmdir(lock).catch(() => undefined)
-        if (tries > TRIES) throw locked(lock, null)
+        if (tries > TRIES) throw locked(what, lock, null)
         await delay(PAUSE_MS)
       } else if (await removed(join(lock, holder))) {
         if (await made(own)) break
@@ -64,7 +66,7 @@ export async function lockFetch(dir: string): Promise<FetchLock> {
   return {
     async release() {
       clearInterval(heart)
-      // A folder that the lock made goes too where the fetch has left nothing in it.
+      // A folder that the lock made goes too where the process has left nothing in it.
       for (const folder of [own, lock, ...folders]) await rmdir(folder).catch(() => undefined)
     }
   }
@@ -101,14 +103,14 @@ async function isHeld(dir: string, path: string, holder: string, host: string): 
   return info !== null && !isSilent(await fileSystemTime(dir), info.mtimeMs)
 }
 
-function locked(lock: string, holder: string | null): Fault {
+function locked(what: Locked, lock: string, holder: string | null): Fault {
   const [host, pid] = holder?.split('@') ?? []
   const who = pid === undefined ? 'another process' : `process ${printableId(pid)} on ${printableId(host)}`
   return new Fault({
-    format: 'fetch',
+    format: what,
     problem: 'locked',
-    found: `${who} is fetching into this study`,
-    expected: 'one fetch at a time; wait for its end',
+    found: `${who} is ${DOING[what]}`,
+    expected: `one ${what} at a time; wait for its end`,
     place: { file: lock },
     exitCode: EXIT.usage
   })
