@@ -68,11 +68,12 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
  * The least that each command was measured to work with, with a margin (docs/performance.md). Every output stays open until all are
  * written, and Node 20 opens the modules of a command side by side.
  */
-const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'traces', Needs>> = {
+const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'traces' | 'watch', Needs>> = {
   all: { addresses: 780, data: 165, files: 128 },
   audit: { addresses: 780, data: 165, files: 128 },
   diagnose: { addresses: 640, data: 120, files: 96 },
-  traces: { addresses: 640, data: 120, files: 32 }
+  traces: { addresses: 640, data: 120, files: 32 },
+  watch: { addresses: 640, data: 120, files: 64 }
 }
 
 /** Where the help is for what could not be parsed. */
