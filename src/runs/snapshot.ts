@@ -18,6 +18,7 @@ import type { CheckReport } from '../compute/traces/expectations.js'
 import { inOrder } from '../compute/traces/ordered.js'
 import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Failures, Fault } from '../core/errors.js'
+import { optimizeLater } from '../core/system/engine.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
@@ -252,6 +253,7 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
       }
       // After a first failed check nothing more is written, but every trace is still checked.
       if (!given.ok || faults.length > 0) continue
+      if (results.length === 0) optimizeLater()
       results.push(given.result)
       collector.offer(given.result, given.columns)
       await streams.write(given.result, given.columns)
