@@ -166,6 +166,9 @@ interface Streams {
 
 const MAX_WRITES_UNDER_WAY = 2
 
+/** Traces behind which a run is a long one. The build's snapshot has fewer: what it keeps of the compiled code fits an engine without flags. */
+const LONG_RUN = 8
+
 /** A file that takes every trace. */
 interface TokenWriter {
   write(trace: number, columns: TraceColumns): Promise<unknown>
@@ -253,7 +256,7 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
       }
       // After a first failed check nothing more is written, but every trace is still checked.
       if (!given.ok || faults.length > 0) continue
-      if (results.length === 0) optimizeLater()
+      if (results.length === LONG_RUN) optimizeLater()
       results.push(given.result)
       collector.offer(given.result, given.columns)
       await streams.write(given.result, given.columns)

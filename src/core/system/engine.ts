@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * Makes the engine optimize a function later: what a run of seconds does in JavaScript is small beside its compiled loops, and
- * optimizing it takes longer than it saves. Called when every thread has its code: code that was compiled before is refused by an
- * engine with other flags. An engine whose flags are not known here stays as it is.
+ * optimizing it takes longer than it saves. Called when every thread has its code: an engine with other flags refuses code that was
+ * compiled before. An engine whose flags are not known here stays as it is.
  */
 export function optimizeLater(): void {
   const flag = FLAGS[process.versions.v8.split('.')[0]]
