@@ -207,6 +207,72 @@ t.test('addresses beyond 2 GiB are not negative', t => {
   t.end()
 })
 
+/** The index behind the brace that closes the last of `depth`, a byte at a time. */
+function plainSkim(bytes: Uint8Array, from: number, depth: number): number {
+  let state: 'outside' | 'inside' | 'escaped' = 'outside'
+  for (let i = from; i < bytes.length; i++) {
+    const char = String.fromCharCode(bytes[i])
+    if (state === 'escaped') state = 'inside'
+    else if (char === '"') state = state === 'inside' ? 'outside' : 'inside'
+    else if (state === 'inside') state = char === '\\' ? 'escaped' : 'inside'
+    else if (char === '{') depth++
+    else if (char === '}' && --depth === 0) return i + 1
+  }
+  return -1
+}
+
+t.test('a byte that matters is found at every distance, among bytes beyond ASCII and above the letters', t => {
+  const wrong: string[] = []
+  const filling = Buffer.from('0.5, ~|\x7f\x80\xff-1 ', 'latin1')
+  for (const mark of ['}', '{}}', '"}"}', '"\\"}"}', '{"a": "\\\\"}}', '</', '<!', '<b', '<']) {
+    for (let before = 0; before < 150; before++) {
+      for (const behind of [0, 1, 17, 64, 70]) {
+        const bytes = Buffer.alloc(before + mark.length + behind)
+        for (let i = 0; i < bytes.length; i++) bytes[i] = filling[i % filling.length]
+        bytes.write(mark, before, 'latin1')
+        kernel.begin(0)
+        const held = kernel.hold(bytes)
+        const tag = bytes.findIndex(
+          (byte, i) => byte === 0x3c && (i === bytes.length - 1 || bytes[i + 1] === 0x2f || bytes[i + 1] === 0x21)
+        )
+        if (kernel.nextTag(held, 0) !== tag) wrong.push(`nextTag: ${mark} at ${before} before ${behind}`)
+        if (kernel.skim(held, 0, { depth: 1, state: 0 }) !== plainSkim(bytes, 0, 1))
+          wrong.push(`skim: ${mark} at ${before} before ${behind}`)
+      }
+    }
+  }
+  t.strictSame(wrong, [])
+  t.end()
+})
+
+t.test('a copy is aligned and has the bytes, whatever lies where', t => {
+  const outside = Uint8Array.from({ length: 100 }, (_, i) => 7 * i)
+  kernel.begin(0)
+  const inside = kernel.take(100)
+  inside.set(outside)
+  for (const source of [outside, inside]) {
+    for (let from = 0; from < 9; from++) {
+      const copy = kernel.copy(source.subarray(from, 91 + from))
+      t.equal(copy.byteOffset % 8, 0)
+      t.strictSame(Array.from(copy), Array.from(outside.subarray(from, 91 + from)))
+    }
+  }
+  t.end()
+})
+
+t.test('a text is read at every phase', t => {
+  const own = openKernel()
+  own.fillTables({ POWERS: new Float64Array(64).fill(1), POWER_HIGH: new Float64Array(129), POWER_LOW: new Float64Array(129) })
+  for (let phase = 0; phase < 8; phase++) {
+    const bytes = own.begin(64, phase).fill(0)
+    bytes.write('[12, -3]', 'latin1')
+    t.equal(bytes.byteOffset % 8, phase)
+    t.equal(own.numbers(1, 0), 8)
+    t.strictSame([own.status, own.count, ...own.doubles().subarray(0, 2)], [Status.Closed, 2, 12, -3])
+  }
+  t.end()
+})
+
 t.test('what lies at the end of a page of memory is read like all else', t => {
   for (const rest of [0, 8, 16, 24]) {
     const own = openKernel()

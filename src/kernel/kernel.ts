@@ -35,6 +35,7 @@ interface Exports {
   /** values to pass to `skim` for the next chunk */
   readonly skimDepth: WebAssembly.Global
   readonly skimState: WebAssembly.Global
+  move(to: number, from: number, length: number): void
   nextTag(at: number, end: number): number
   skim(at: number, end: number, depth: number, state: number): number
   numbers(at: number, out: number, first: number): number
@@ -101,8 +102,10 @@ export type Kernel = Pick<CompiledKernel, keyof CompiledKernel>
 export class CompiledKernel {
   readonly #memory: WebAssembly.Memory
   readonly #exports: Exports
-  /** address of the text */
+  /** address behind the constants */
   readonly #base: number
+  /** address of the text */
+  #text: number
   /** address behind the memory that is taken */
   #end: number
   #markerLength = 0
@@ -116,6 +119,7 @@ export class CompiledKernel {
     const instance = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory: this.#memory } })
     this.#exports = instance.exports as unknown as Exports
     this.#base = align8(this.#exports.FREE.value as number)
+    this.#text = this.#base
     this.#end = this.#base
   }
 
@@ -126,12 +130,16 @@ export class CompiledKernel {
     }
   }
 
-  /** Frees everything. Makes room for a text of this length (zeros included) and for all arrays that it may hold. */
-  begin(length: number): Buffer {
-    const end = align8(this.#base + length)
+  /**
+   * Frees everything. Makes room for a text of this length (zeros included) and for all arrays that it may hold. `phase`: as in
+   * `core/phase.ts`.
+   */
+  begin(length: number, phase = 0): Buffer {
+    this.#text = this.#base + phase
+    const end = align8(this.#text + length)
     this.#reserve(end + ROOM_A_BYTE * length + LOOK_AHEAD)
     this.#end = end
-    return Buffer.from(this.#memory.buffer, this.#base, length)
+    return Buffer.from(this.#memory.buffer, this.#text, length)
   }
 
   /** Takes `length` bytes, aligned for any typed array. Their content is undefined; they are valid until `begin`. */
@@ -141,6 +149,14 @@ export class CompiledKernel {
     this.#reserve(end + LOOK_AHEAD)
     this.#end = end
     return new Uint8Array(this.#memory.buffer, at, length)
+  }
+
+  /** A copy in this memory, at an address that is aligned for any typed array. */
+  copy(bytes: Uint8Array): Uint8Array {
+    const copy = this.take(bytes.length)
+    if (this.#buffers.has(bytes.buffer)) this.#exports.move(copy.byteOffset, bytes.byteOffset, bytes.length)
+    else copy.set(bytes)
+    return copy
   }
 
   /** Room behind the taken memory, for at least as many doubles as the rest of the text can have. */
@@ -157,9 +173,7 @@ export class CompiledKernel {
   /** The bytes themselves if they lie in this memory, else a copy. Valid until a mark from before the call is released. */
   hold(bytes: Uint8Array): Uint8Array {
     if (this.#buffers.has(bytes.buffer)) return bytes
-    const copy = this.take(bytes.length)
-    copy.set(bytes)
-    return copy
+    return this.copy(bytes)
   }
 
   /** End of the taken memory, as a mark for `release`. */
@@ -196,12 +210,12 @@ export class CompiledKernel {
 
   /** Reads numbers from offset `at` of the text into the room, which holds `first` of them. Returns the offset of the end. */
   numbers(at: number, first: number): number {
-    return (this.#exports.numbers(this.#base + at, this.#end, first) >>> 0) - this.#base
+    return (this.#exports.numbers(this.#text + at, this.#end, first) >>> 0) - this.#text
   }
 
   /** Reads over strings in the same way. Writes a 1 for each that ends with the marker; zeros without a marker. */
   texts(at: number, first: number): number {
-    return (this.#exports.texts(this.#base + at, this.#end, first, this.#markerLength) >>> 0) - this.#base
+    return (this.#exports.texts(this.#text + at, this.#end, first, this.#markerLength) >>> 0) - this.#text
   }
 
   /** how the last loop over an array ended */

@@ -45,6 +45,12 @@ export class PlainKernel implements Kernel {
     return this.#end > this.#memory.byteLength ? new Uint8Array(length) : new Uint8Array(this.#memory, at, length)
   }
 
+  copy(bytes: Uint8Array): Uint8Array {
+    const copy = this.take(bytes.length)
+    copy.set(bytes)
+    return copy
+  }
+
   doubles(): Float64Array {
     return new Float64Array(this.#memory, this.#end)
   }

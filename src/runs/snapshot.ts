@@ -17,6 +17,7 @@ import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResu
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
 import { Failures, Fault } from '../core/errors.js'
+import { optimizeLater } from '../core/system/engine.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
@@ -166,6 +167,9 @@ interface Streams {
 
 const MAX_WRITES_UNDER_WAY = 2
 
+/** Traces behind which a run is a long one. The build's snapshot has fewer: what it keeps of the compiled code fits an engine without flags. */
+const LONG_RUN = 8
+
 /** A file that takes every trace. */
 interface TokenWriter {
   write(trace: number, columns: TraceColumns): Promise<unknown>
@@ -239,6 +243,7 @@ async function streamTraces(context: RunContext, work: SnapshotWork, streams: St
     async take(trace) {
       const { result, columns } = trace
       if (result === null || columns === null) throw new Error('a trace without its columns')
+      if (results.length === LONG_RUN) optimizeLater()
       results.push(result)
       records.push(...recordsOf(trace))
       collector.offer(result, columns)

@@ -7,6 +7,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { asInt64 } from '../../core/int64.js'
+import { phaseOf } from '../../core/phase.js'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../../schema/traces.js'
 import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
@@ -60,10 +61,12 @@ export function layColumns(
     const { bytes, crc32, array: stored } = members[array]
     const { type, itemSize, from } = plans[array]
     const header = bytes.length - stored.raw.length
-    // The elements lie at a multiple of 8, whatever the length of the header.
-    const start = take(bytes.length + 8) + (align8(header) - header)
+    const elements = isNative(stored.descr) ? stored.raw : bytes.subarray(header)
+    // The elements lie as they do in their source, which is aligned where they are a column.
+    const start = take(bytes.length + 8) + ((phaseOf(elements) - header) & 7)
     const copy = new Uint8Array(buffer, start, bytes.length)
-    copy.set(bytes)
+    copy.set(bytes.subarray(0, header))
+    copy.set(elements, header)
     if (from === null) return { column: new type(buffer, start + header, n), npy: { bytes: copy, crc32 } }
     const column = new type(buffer, take(itemSize * n), n)
     // Sound: numbers are converted to numbers, and a BigInt64Array is copied into one.

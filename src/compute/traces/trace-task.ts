@@ -252,11 +252,11 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
 
 /** @param tokens number of elements that each array must have; null where no page states it */
 function readNpz(folder: string, name: string, keys: SnapshotKeys, tokens: number | null): StoredNpz {
-  const take = (length: number): Uint8Array => kernelOfThread().take(length)
-  const { bytes, sha256 } = readStillSync(resolveBeside(folder, name), 'npz', take)
+  const kernel = kernelOfThread()
+  const { bytes, sha256 } = readStillSync(resolveBeside(folder, name), 'npz', length => kernel.take(length))
   // Faults name the file in its folder: the same name stands in many snapshots.
   const file = join(folder, name)
-  const npz = openNpz(bytes, { file, allocate: take })
+  const npz = openNpz(bytes, { file, copy: part => kernel.copy(part) })
   const arrays = {
     values: tokenArray(npz, file, 'values', keys, tokens),
     returns: tokenArray(npz, file, 'returns', keys, tokens),

@@ -22,8 +22,8 @@ export class KernelText extends JsonText {
     this.kernel.fillTables({ POWERS: SIGNED_POWERS, POWER_HIGH, POWER_LOW })
   }
 
-  protected override reserve(length: number): void {
-    this.bytes = this.kernel.begin(length + PADDING)
+  protected override reserve(length: number, phase: number): void {
+    this.bytes = this.kernel.begin(length + PADDING, phase)
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset)
   }
 }

@@ -12,18 +12,21 @@ const MIN_SHARE = 0.25
 /** A buffer up to this many bytes is used for any slice that fits. */
 const SMALL = 1 << 16
 
+/** Bytes of a word: a phase is smaller. */
+const WORD = 8
+
 export class SlicePool {
   readonly #free: SharedArrayBuffer[] = []
 
-  /** `length` bytes at the start of a shared buffer. Their content is undefined. */
-  take(length: number): Uint8Array {
+  /** `length` bytes of a shared buffer, at this phase. Their content is undefined. */
+  take(length: number, phase = 0): Uint8Array {
     let best = -1
     for (const [k, { byteLength }] of this.#free.entries()) {
-      const fits = byteLength >= length && (byteLength <= SMALL || length >= byteLength * MIN_SHARE)
+      const fits = byteLength >= phase + length && (byteLength <= SMALL || length >= byteLength * MIN_SHARE)
       if (fits && (best < 0 || byteLength < this.#free[best].byteLength)) best = k
     }
-    if (best >= 0) return new Uint8Array(this.#free.splice(best, 1)[0], 0, length)
-    return new Uint8Array(new SharedArrayBuffer(length + (length >> 3)), 0, length)
+    if (best >= 0) return new Uint8Array(this.#free.splice(best, 1)[0], phase, length)
+    return new Uint8Array(new SharedArrayBuffer(length + Math.max(length >> 3, WORD)), phase, length)
   }
 
   /** Takes back bytes that came from `take`. The caller and every thread it gave them to must be done with them. */

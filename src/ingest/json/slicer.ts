@@ -7,6 +7,7 @@
 
 import { Buffer } from 'node:buffer'
 import { toFault, type Fault } from '../../core/errors.js'
+import { phaseOf } from '../../core/phase.js'
 import type { Kernel } from '../../kernel/kernel.js'
 import { kernelOfThread, openKernel } from '../../kernel/open.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
@@ -129,32 +130,36 @@ export class TraceSlicer {
   }
 }
 
-/** The bytes of a trace that spans several chunks. It grows by doubling, and is reused. */
+/** The bytes of a trace that spans several chunks, at the phase of its first one. The buffer grows by doubling, and is reused. */
 class TraceBytes {
   #bytes: Buffer = Buffer.alloc(0)
+  #phase = 0
   length = 0
 
   append(chunk: Buffer, from: number, to: number): void {
-    const length = this.length + to - from
-    if (length > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length))
-      this.#bytes.copy(larger, 0, 0, this.length)
+    if (this.length === 0) this.#phase = phaseOf(chunk.subarray(from))
+    const end = this.#phase + this.length
+    const needed = end + to - from
+    if (needed > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length))
+      this.#bytes.copy(larger, 0, 0, end)
       this.#bytes = larger
     }
-    chunk.copy(this.#bytes, this.length, from, to)
-    this.length = length
+    chunk.copy(this.#bytes, end, from, to)
+    this.length += to - from
   }
 
   /** Returns all bytes and chunk[from, to) in a shared buffer. The part is empty again. */
   complete(chunk: Buffer, from: number, to: number, pool: SlicePool): Uint8Array {
-    const bytes = pool.take(this.length + to - from)
+    const rest = chunk.subarray(from, to)
+    const bytes = pool.take(this.length + rest.length, this.length === 0 ? phaseOf(rest) : this.#phase)
     bytes.set(this.view())
-    bytes.set(chunk.subarray(from, to), this.length)
+    bytes.set(rest, this.length)
     this.length = 0
     return bytes
   }
 
   view(): Buffer {
-    return this.#bytes.subarray(0, this.length)
+    return this.#bytes.subarray(this.#phase, this.#phase + this.length)
   }
 }

@@ -8,6 +8,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Fault, Place } from '../../core/errors.js'
+import { phaseOf } from '../../core/phase.js'
 import { malformedJson } from './faults.js'
 
 /**
@@ -106,15 +107,15 @@ export class JsonText {
 
   load(slice: { readonly index: number; readonly offset: number; readonly bytes: Uint8Array }): void {
     const { length } = slice.bytes
-    this.reserve(length)
+    this.reserve(length, phaseOf(slice.bytes))
     this.bytes.set(slice.bytes)
     this.bytes.fill(0, length, length + PADDING)
     this.length = length
     this.#place = { trace: slice.index, offset: slice.offset }
   }
 
-  /** Makes room for a text and the zeros behind it. */
-  protected reserve(length: number): void {
+  /** Makes room for a text and the zeros behind it. @param _phase of the bytes that will be copied there */
+  protected reserve(length: number, _phase: number): void {
     if (this.bytes.length >= length + PADDING) return
     this.bytes = Buffer.allocUnsafeSlow(length + (length >> 2) + PADDING)
     this.view = new DataView(this.bytes.buffer)

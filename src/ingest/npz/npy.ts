@@ -30,17 +30,14 @@ export interface NpyArray {
 /** 2^53 / 2^32: at this high half a 64-bit integer leaves the range that doubles hold exactly. */
 const HIGH_LIMIT = 2 ** 21
 
-/** Returns memory for a copy: `length` bytes at an address that is aligned for any typed array. */
-export type Allocate = (length: number) => Uint8Array
+/** Copies bytes to an address that is aligned for any typed array. */
+export type Copy = (bytes: Uint8Array) => Uint8Array
 
-const allocateNew: Allocate = length => new Uint8Array(length)
+const copyToNew: Copy = bytes => new Uint8Array(bytes)
 
 /** The bytes at an address that is aligned for typed arrays: a copy, or the bytes themselves if they are aligned. */
-function aligned(bytes: Uint8Array, size: number, allocate: Allocate = allocateNew): Uint8Array {
-  if (bytes.byteOffset % size === 0) return bytes
-  const copy = allocate(bytes.length)
-  copy.set(bytes)
-  return copy
+function aligned(bytes: Uint8Array, size: number, copy: Copy = copyToNew): Uint8Array {
+  return bytes.byteOffset % size === 0 ? bytes : copy(bytes)
 }
 
 function alignment(dtype: Dtype): number {
@@ -187,7 +184,7 @@ function decode(raw: Uint8Array, dtype: Dtype, place: Place): NpyData {
  * result may view `bytes`, which must stay unchanged while it is used. `known` is the header of the same bytes, if it is
  * parsed already.
  */
-export function readNpy(bytes: Uint8Array, place: Place = {}, allocate: Allocate = allocateNew, known?: NpyHeader): NpyArray {
+export function readNpy(bytes: Uint8Array, place: Place = {}, copy: Copy = copyToNew, known?: NpyHeader): NpyArray {
   const header = known ?? parseNpyHeader(bytes, place)
   checkNpyLength(header, bytes.length, place)
   const { descr, shape, fortranOrder, dtype, dataOffset } = header
@@ -200,7 +197,7 @@ export function readNpy(bytes: Uint8Array, place: Place = {}, allocate: Allocate
     if (!permuted) raw = new Uint8Array(raw)
     swapItems(raw, size)
   }
-  raw = aligned(raw, size, allocate)
+  raw = aligned(raw, size, copy)
   const length = dtype.kind === 'U' ? dtype.itemSize / 4 : dtype.itemSize
   return {
     descr,

@@ -5,7 +5,7 @@
  * Sources: numpy/lib/_npyio_impl.py (NpzFile). `zip.ts`, `unzip.ts` and `npy.ts` state what they do not support.
  */
 import { Fault, nearest, printable, type Place } from '../../core/errors.js'
-import { readNpy, type NpyArray, type Allocate } from './npy.js'
+import { readNpy, type Copy, type NpyArray } from './npy.js'
 import { checkNpyLength, npyHeaderLength, NPY_PREAMBLE, parseNpyHeader, type NpyHeader } from './npy-header.js'
 import { isDeflated, readMember, readMemberPrefix } from '../zip/unzip.js'
 import { readZipDirectory, type ZipEntry } from '../zip/zip.js'
@@ -15,8 +15,8 @@ export interface NpzOptions {
   readonly file?: string
   /** largest member that is read, in bytes uncompressed; default 256 MiB: 33 million float64 */
   readonly maxMemberBytes?: number
-  /** memory for copies at aligned addresses; default: new memory for each copy */
-  readonly allocate?: Allocate
+  /** makes copies at aligned addresses; default: in new memory for each */
+  readonly copy?: Copy
 }
 
 export interface Npz {
@@ -47,7 +47,7 @@ class ZipNpz implements Npz {
   readonly #bytes: Uint8Array
   readonly #place: Place
   readonly #maxMemberBytes: number
-  readonly #allocate: Allocate | undefined
+  readonly #copy: Copy | undefined
   /** headers parsed so far */
   readonly #headers = new Map<ZipEntry, NpyHeader>()
   /** members that were inflated whole and checked for their header, until they are read */
@@ -59,7 +59,7 @@ class ZipNpz implements Npz {
     this.names = [...members.keys()]
     this.#place = place
     this.#maxMemberBytes = options.maxMemberBytes ?? DEFAULT_MAX_MEMBER_BYTES
-    this.#allocate = options.allocate
+    this.#copy = options.copy
   }
 
   has(name: string): boolean {
@@ -80,7 +80,7 @@ class ZipNpz implements Npz {
     if (entry.size > LARGE) checkNpyLength(this.#readHeader(entry), entry.size, this.#at(entry))
     const bytes = this.#inflated.get(entry) ?? readMember(this.#bytes, entry, this.#maxMemberBytes, this.#at(entry))
     this.#inflated.delete(entry)
-    const array = readNpy(bytes, this.#at(entry), this.#allocate, this.#headers.get(entry))
+    const array = readNpy(bytes, this.#at(entry), this.#copy, this.#headers.get(entry))
     return { array, bytes, crc32: entry.crc32 }
   }
 
