@@ -23,10 +23,10 @@ const schema: unknown = json(join(root, 'docs/schemas/csv-metadata.schema.json')
 const found = new Map<string, boolean>()
 
 /** @param beside a JSON output of the same run */
-function check(t: Test, out: string, beside: string): DescribedTable[] {
+function check(t: Test, out: string, beside: string, recorded = 'run.json'): DescribedTable[] {
   const tables = describedTables(out)
   const { synthetic, inputs_verified: verified, generator } = json(join(out, beside))
-  const record: Array<{ path: string; sha256: string; bytes: number }> = json(join(out, 'run.json')).outputs
+  const record: Array<{ path: string; sha256: string; bytes: number }> = json(join(out, recorded)).outputs
   for (const table of tables) {
     const { path, metadata, columns, rows } = table
     t.strictSame(schemaProblems(schema, metadata), [], path)
@@ -36,7 +36,7 @@ function check(t: Test, out: string, beside: string): DescribedTable[] {
     const { synthetic: said, inputs_verified: named, generator: by } = unprefixed(metadata)
     t.strictSame([said, named, by], [synthetic, verified, generator], path)
     const bytes = readFileSync(join(out, `${path}-metadata.json`))
-    t.ok(bytes.length < 8000, `${path} has ${bytes.length} bytes of metadata`)
+    t.ok(bytes.length < 2000 + 240 * columns.length, `${path} has ${bytes.length} bytes of metadata`)
     t.strictSame(
       record.find(f => f.path === `${path}-metadata.json`),
       { path: `${path}-metadata.json`, sha256: sha256(bytes), bytes: bytes.length }
@@ -60,14 +60,16 @@ t.test('the replica', async t => {
   const run = await runCli(['all', '--study', study, '--out', out, '--no-figures', '--quiet'])
   t.match(run, { code: 0 }, run.stderr)
   const tables = check(t, out, 'audit.json')
-  t.equal(tables.length, 7)
+  t.equal(tables.length, 10)
   const manifest = sha256(readFileSync(join(study, 'source_manifest.json')))
   for (const { path, metadata } of tables) {
     t.match(unprefixed(metadata), { synthetic: true, inputs_verified: { manifest_sha256: manifest } }, path)
   }
   const docs = readFileSync(join(root, 'docs/outputs.md'), 'utf8')
   for (const { path, columns } of tables) {
-    for (const { name } of columns) t.ok(docs.includes(`\`${name}\``), `docs/outputs.md explains ${name} of ${path}`)
+    // The ends of an interval have the name of their statistic.
+    for (const { name } of columns)
+      t.ok(docs.includes(`\`${name.replace(/_(low|high)$/, '')}\``), `docs/outputs.md explains ${name} of ${path}`)
   }
 })
 
@@ -166,6 +168,17 @@ t.test('a batch of snapshots, verified against nothing', async t => {
     t.equal(table.path, 'training_data/critic-trace-trajectories.csv')
     t.strictSame(unprefixed(table.metadata)['inputs_verified'], null)
   }
+})
+
+t.test('turns of one trajectory, which have no interval', async t => {
+  const dump = join(work, 'one.jsonl')
+  const rows = [2, 4].map(tokens => ({ step: 1, values: [0.1, 0.3, 0.2, 0.4].slice(0, tokens), returns: [1, 1, 1, 1].slice(0, tokens) }))
+  const lines = rows.map(row => JSON.stringify({ ...row, loss_mask: row.values.map((_, i) => (i === 2 ? 0 : 1)), score: 1 }))
+  writeFileSync(dump, `${lines.join('\n')}\n`)
+  const out = join(work, 'one-out')
+  const run = await runCli(['diagnose', dump, '--out', out, '--no-figures'])
+  t.match(run, { code: 0 }, run.stderr)
+  check(t, join(out, 'one'), 'training_data/critic-diagnostics.json', 'diagnose-run.json')
 })
 
 t.test('a column is not called optional that is never empty', t => {

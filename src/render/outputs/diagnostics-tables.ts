@@ -20,7 +20,10 @@ interface DiagnosticRow {
 
 type NamedValues = Readonly<Record<string, unknown>>
 
-const ERROR_STATISTICS: readonly (readonly [name: string, meaning: string])[] = [
+/** `always`: no row is without a value. */
+type Statistic = readonly [name: string, meaning: string, always?: 'always']
+
+const ERROR_STATISTICS: readonly Statistic[] = [
   ['mean_value', 'mean value, in units of the return'],
   ['mean_return', 'mean return'],
   ['explained_variance', '1 - Var(return - value) / Var(return) over tokens'],
@@ -29,7 +32,7 @@ const ERROR_STATISTICS: readonly (readonly [name: string, meaning: string])[] = 
   ['correlation', "Pearson's correlation of value and return over tokens"]
 ]
 
-const STEP_STATISTICS: readonly (readonly [name: string, meaning: string])[] = [
+const STEP_STATISTICS: readonly Statistic[] = [
   ...ERROR_STATISTICS,
   ['explained_variance_by_trajectory', 'explained variance with every trajectory weighing the same'],
   ['success_rate', 'share of successes among trajectories with a known outcome'],
@@ -42,13 +45,13 @@ const STEP_STATISTICS: readonly (readonly [name: string, meaning: string])[] = [
   ['internal_jump_rate', 'the same inside turns']
 ]
 
-const TURN_STATISTICS: readonly (readonly [name: string, meaning: string])[] = [
+const TURN_STATISTICS: readonly Statistic[] = [
   ...ERROR_STATISTICS,
-  ['change', 'mean change of the value over the turn'],
-  ['absolute_change', "mean of the change's absolute value"]
+  ['change', 'mean change of the value over the turn', 'always'],
+  ['absolute_change', "mean of the change's absolute value", 'always']
 ]
 
-const DECILE_STATISTICS: readonly (readonly [name: string, meaning: string])[] = [
+const DECILE_STATISTICS: readonly Statistic[] = [
   ...ERROR_STATISTICS,
   ['auc', "area under the ROC curve of a trajectory's mean value in the decile for its outcome, ties half; of all outcomes alone"],
   ['auc_within_group', 'the same over pairs of one group alone']
@@ -65,8 +68,12 @@ function table(
   place: CsvTable<(row: DiagnosticRow) => CsvCell>['columns'],
   statistics: typeof ERROR_STATISTICS
 ) {
-  const columns = statistics.flatMap(([name, meaning]): CsvColumn<(row: DiagnosticRow) => CsvCell>[] => [
-    [name, 'number?', `${meaning}; empty where undefined or refused`, r => r.estimates[name]?.value ?? null],
+  const columns = statistics.flatMap(([name, meaning, always]): CsvColumn<(row: DiagnosticRow) => CsvCell>[] => [
+    [
+      name,
+      ...(always === undefined ? (['number?', `${meaning}; empty where undefined or refused`] as const) : (['number', meaning] as const)),
+      r => r.estimates[name]?.value ?? null
+    ],
     [`${name}_low`, 'number?', `2.5 % of the resamples of ${name}; empty without an interval`, r => r.estimates[name]?.low ?? null],
     [`${name}_high`, 'number?', `97.5 % of the resamples of ${name}`, r => r.estimates[name]?.high ?? null]
   ])
