@@ -165,6 +165,7 @@ async function useWorker(exports: object): Promise<void> {
   for await (const slice of page.slices()) {
     const answer = measure({
       kind: 'snapshot',
+      wanted: { columns: true, record: null },
       folder: SNAPSHOT,
       keys: DEFAULT_KEYS,
       jumpThreshold,

@@ -105,12 +105,11 @@ interface ReadSet {
 
 async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan): Promise<ReadSet> {
   const { settings, pool, onProgress } = run
-  const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = settings.traces
+  const { jump_threshold: jumpThreshold } = settings.traces
   const read = await snapshotRecords(
     contextOf(run, plan),
     { plan, settings, pool },
     {
-      successThreshold,
       thresholds: sweepThresholds(jumpThreshold),
       onProgress: onProgress?.(plan)
     }

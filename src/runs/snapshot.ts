@@ -15,9 +15,7 @@ import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
-import { inOrder } from '../compute/traces/ordered.js'
-import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
-import { EXIT, Failures, Fault } from '../core/errors.js'
+import { Failures, Fault } from '../core/errors.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
@@ -28,8 +26,8 @@ import type { OutputSet } from '../render/outputs/output-set.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
-import { noSampleLeft, type SourceEnd } from './trace-source.js'
-import { openTraceSource } from './trace-sources.js'
+import { atSnapshot, measureTraces } from './measure.js'
+import type { SourceEnd } from './trace-source.js'
 import type { SnapshotWork, TokenTables } from './snapshot-work.js'
 
 /** A snapshot without a study: the run's folder is its own. */
@@ -93,7 +91,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   try {
     // 1. Measure
     const streams = openStreams(set, settings.tables)
-    const measured = await measureTraces(context, work, streams, onProgress)
+    const measured = await streamTraces(context, work, streams, onProgress)
     // 2. Pool
     const { results, header, html, dump, examples } = measured
     const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
@@ -224,50 +222,22 @@ interface Measured extends SourceEnd {
   readonly examples: ChosenExamples
 }
 
-async function measureTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<Measured> {
-  const {
-    plan,
-    settings: { traces, examplesRequired, dump },
-    pool
-  } = work
+async function streamTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<Measured> {
+  const { traces, examplesRequired } = work.settings
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []
-  const faults: Fault[] = []
-  const source = await openTraceSource(context, work, { room: streams.room, onProgress })
-  try {
-    const answer = async (task: TraceTask): Promise<TraceAnswer> => {
-      const answered = pool.run(task)
-      if (task.index === 0) streams.prepare()
-      const answer = await answered
-      source.release(task)
-      return answer
+  const end = await measureTraces(context, work, {
+    wanted: { columns: true, record: null },
+    onProgress,
+    room: streams.room,
+    onFirst: streams.prepare,
+    async take({ result, columns }) {
+      if (result === null || columns === null) throw new Error('a trace without its columns')
+      results.push(result)
+      collector.offer(result, columns)
+      await streams.write(result, columns)
     }
-    for await (const given of inOrder(source.tasks(), answer, 2 * pool.threads + 1)) {
-      context.throwIfInterrupted()
-      if (!given.ok) {
-        const fault = atSnapshot(Fault.deserialize(given.fault), plan)
-        if (dump?.skipBad === true && source.leaveOut(given.index, fault, given.sample)) continue
-        faults.push(fault)
-        if (fault.exitCode !== EXIT.checkFailed) break
-      }
-      // After a first failed check nothing more is written, but every trace is still checked.
-      if (!given.ok || faults.length > 0) continue
-      results.push(given.result)
-      collector.offer(given.result, given.columns)
-      await streams.write(given.result, given.columns)
-      source.onTrace(results.length)
-    }
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw atSnapshot(error, plan)
-    faults.push(atSnapshot(error, plan))
-  }
-  if (faults.length > 0) throw new Failures(faults)
-  const end = source.end()
-  if (end.dump !== null && results.length === 0) {
-    const { leftOut } = end.dump
-    throw atSnapshot(noSampleLeft(leftOut.length, leftOut[0]?.reason ?? null), plan)
-  }
+  })
   return { results, ...end, examples: collector.choose() }
 }
 
@@ -276,11 +246,6 @@ function atTrace(fault: Fault, { html, folder }: SnapshotPlan, results: readonly
   const { trace, file } = fault.place
   const npz = html !== null || trace === undefined || file !== undefined ? null : results.find(r => r.index === trace)?.npz
   return npz === null || npz === undefined ? fault : fault.at({ file: join(folder, npz.path) })
-}
-
-/** Adds the file to a fault of a reader of bytes, which does not know it. */
-function atSnapshot(fault: Fault, { html, folder }: SnapshotPlan): Fault {
-  return fault.at({ file: html ?? folder })
 }
 
 /** Files that were read and used, relative to the snapshot's folder. */

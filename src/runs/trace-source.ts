@@ -1,6 +1,6 @@
 /** What every source of traces gives: a page, a folder of NPZ files, a trainer's dump. */
 import type { SampleSource } from '../compute/traces/contract.js'
-import type { TraceTask, TraceTaskBase } from '../compute/traces/trace-task.js'
+import type { TraceTask, TraceTaskBase, TraceWanted } from '../compute/traces/trace-task.js'
 import { Fault } from '../core/errors.js'
 import type { ReadDump } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
@@ -28,6 +28,7 @@ export interface TraceSource {
 }
 
 export interface SourceOptions {
+  readonly wanted: TraceWanted
   /** a free buffer for the columns of a later trace; null: there is none */
   readonly room: () => SharedArrayBuffer | null
   readonly onProgress: Done | undefined

@@ -9,7 +9,7 @@ import type { SnapshotWork } from './snapshot-work.js'
 import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
 
 export async function openTraceSource(context: RunContext, work: SnapshotWork, options: SourceOptions): Promise<TraceSource> {
-  const base = taskBase(work)
+  const base = taskBase(work, options)
   const { plan } = work
   if (plan.html !== null) return new PageTraces(context, work, plan.html, base, options)
   if (plan.kind === 'npz-folder') return new NpzTraces(context, plan.npzFiles, base, options)
@@ -17,8 +17,9 @@ export async function openTraceSource(context: RunContext, work: SnapshotWork, o
   return openDumpTraces(context, work, base, options)
 }
 
-function taskBase({ plan: { folder }, settings: { traces, expectations } }: SnapshotWork): TaskBase {
+function taskBase({ plan: { folder }, settings: { traces, expectations } }: SnapshotWork, { wanted }: SourceOptions): TaskBase {
   return {
+    wanted,
     folder,
     keys: traces.keys,
     jumpThreshold: traces.jump_threshold,
