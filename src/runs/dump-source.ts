@@ -73,7 +73,7 @@ export async function openDumpTraces(
 }
 
 /** @throws Fault where the dump lacks what a trace is made of, with the nearest name that it has */
-function requireTraces({ arrays, facts }: Dump, file: string): void {
+export function requireTraces({ arrays, facts }: Dump, file: string): void {
   for (const array of TRACE_OF_SAMPLE) {
     if (arrays.has(array)) continue
     const found = [[...arrays.keys()].join(', '), ...facts.notes.filter(note => note.startsWith(`no ${array};`))].join('; ')

@@ -1,4 +1,5 @@
 /** What a partial holds: the measured traces of some shards of a run, with all that the merge needs and no input. */
+import type { LoggedHistory } from '../../compute/diagnostics/contract.js'
 import type { SampleDiagnosticRecord } from '../../compute/diagnostics/trace-record.js'
 import type { ExampleCurve } from '../../compute/traces/examples.js'
 import type { SampleSource, TraceResult } from '../../compute/traces/contract.js'
@@ -23,7 +24,8 @@ export interface ShardNumber {
 /** Everything that decides the bytes of the outputs, beside the inputs and the formats of figures. */
 export interface ShardSettings {
   readonly snapshot: Omit<SnapshotSettings, 'tables'>
-  readonly told: ToldOfRun
+  readonly told: Omit<ToldOfRun, 'history'>
+  readonly history: (Omit<LoggedHistory, 'byStep'> & { readonly byStep: ReadonlyArray<readonly [step: number, logged: number]> }) | null
   /** kinds of findings that fail the command */
   readonly failOn: readonly FindingKind[]
   readonly tokenizerSha256: string | null
@@ -50,11 +52,20 @@ export interface MeasuredPart extends Pick<SourceEnd, 'header' | 'html'> {
   /** the study that the snapshot lies in says that it was generated */
   readonly ofSyntheticStudy: boolean
   /** what was read of a dump; null for the other kinds */
-  readonly dump: (Pick<ReadDump, 'inputs' | 'leftOut' | 'tokenizer'> & { readonly reading: DumpReading; readonly hasValues: boolean }) | null
+  readonly dump: (Pick<ReadDump, 'inputs' | 'leftOut' | 'tokenizer'> & { readonly reading: DumpReading }) | null
+  /** of a dump without values, whose lengths are written in place of statistics; null: it has values, or is none */
+  readonly lengths: {
+    readonly reading: DumpReading
+    readonly leftOut: ReadonlyArray<{ readonly index: number; readonly reason: string }>
+  } | null
+  /** why there are no statistics although there are diagnostics; null: there are both */
+  readonly statisticsFault: SerializedFault | null
   /** of the first part of a page: NPZ files beside it that none of its traces seems to name */
   readonly unnamed: readonly ExcludedNpz[]
   /** in canonical order; null: one of the source, behind those of its traces */
   readonly faults: ReadonlyArray<{ readonly index: number | null; readonly fault: SerializedFault }>
+  /** every file that was read, relative to the snapshot's folder */
+  readonly inputs: readonly HashedFile[]
   /** files of the dataset of tokens, relative to the output folder of the shards */
   readonly tokens: readonly HashedFile[]
 }
@@ -85,7 +96,8 @@ export interface PartialMeta {
 export interface TraceState {
   /** null: a sample of a dump without values */
   readonly result: TraceResult | null
-  readonly record: SampleDiagnosticRecord
+  /** null: a sample that only has lengths */
+  readonly record: SampleDiagnosticRecord | null
   readonly source: SampleSource | null
   /** of a dump without values */
   readonly lengths: SampleRecord | null
