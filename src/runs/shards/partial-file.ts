@@ -29,10 +29,12 @@ export interface OpenPartial {
 export function encodePartial(meta: PartialMeta, rows: readonly PartialRow[]): Uint8Array {
   const arrow = loadArrow()
   const text = JSON.stringify(meta)
+  const columns = inBatches(rows).map(batch => columnsOf(arrow, batch))
   const metadata = new Map([
     ['schema', PARTIAL_SCHEMA.name],
     ['schema_version', PARTIAL_SCHEMA.version],
     ['generator', `${meta.generator.name} ${meta.generator.version}`],
+    ['content_sha256', contentHash(text, columns)],
     ['partial', text]
   ])
   const field = (name: string, type: DataType, nullable = false) => new arrow.Field(name, type, nullable)
@@ -49,11 +51,9 @@ export function encodePartial(meta: PartialMeta, rows: readonly PartialRow[]): U
   ]
   const schema = new arrow.Schema(fields, metadata)
   const type = new arrow.Struct(fields)
-  const batches = inBatches(rows).map(batch => {
-    const children = columnsOf(arrow, batch)
-    return new arrow.RecordBatch(schema, arrow.makeData({ type, length: batch.length, children, nullCount: 0 }))
-  })
-  metadata.set('content_sha256', contentHash(text, batches))
+  const batches = columns.map(
+    children => new arrow.RecordBatch(schema, arrow.makeData({ type, length: children[0].length, children, nullCount: 0 }))
+  )
   return arrow.RecordBatchFileWriter.writeAll(batches).toUint8Array(true)
 }
 
@@ -118,15 +118,14 @@ function buffersOf({ length, values, valueOffsets, nullBitmap, nullCount }: Data
   ]
 }
 
-function contentHash(text: string, batches: readonly RecordBatch[]): string {
+/** @param batches the columns of each */
+function contentHash(text: string, batches: ReadonlyArray<readonly Data[]>): string {
   const hash = createHash('sha256').update(text)
-  for (const { numRows, data } of batches) {
-    hash.update(`;${numRows}`)
-    for (const column of data.children) {
-      for (const buffer of buffersOf(column)) {
-        hash.update(`;${buffer.length};`)
-        hash.update(buffer)
-      }
+  for (const columns of batches) {
+    hash.update(`;${columns[0].length}`)
+    for (const buffer of columns.flatMap(buffersOf)) {
+      hash.update(`;${buffer.length};`)
+      hash.update(buffer)
     }
   }
   return hash.digest('hex')
@@ -168,7 +167,7 @@ function tableOf(bytes: Uint8Array, torn: (cause: unknown) => Fault) {
 /** Null where the buffers are not those of a partial. */
 function hashOf(text: string, batches: readonly RecordBatch[]): string | null {
   try {
-    return contentHash(text, batches)
+    return contentHash(text, batches.map(({ data }) => data.children))
   } catch (error) {
     if (error instanceof RangeError || error instanceof TypeError) return null
     throw error
