@@ -12,6 +12,7 @@ import { OutputSet } from '../../render/outputs/output-set.js'
 import type { HashedFile } from '../../schema/study.js'
 import { excludedFiles } from '../../study/excluded.js'
 import { isOfSyntheticStudy } from '../../study/label.js'
+import { atDumpFile } from '../batch.js'
 import { originOf, RunContext, type Done } from '../context.js'
 import { openPlannedDump, requireTraces } from '../dump-source.js'
 import { atSnapshot, measureEach, type AnsweredTrace, type TraceFault } from '../measure.js'
@@ -57,7 +58,7 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
   const settings = { ...work.settings, synthetic: work.settings.synthetic || ofSyntheticStudy }
   const common = { shard, snapshot, part, ofSyntheticStudy, header: NOTHING_STATED, html: null, dump: null, unnamed: [], inputs: [], tokens: [] }
   const failed = (faults: readonly TraceFault[]): PartOutcome => {
-    const found = faults.map(({ index, fault }) => ({ index, fault: fault.serialize() }))
+    const found = faults.map(({ index, fault }) => ({ index, fault: atDumpFile(fault, plan).serialize() }))
     return { measured: { ...common, statisticsFault: null, lengths: null, faults: found }, rows: [] }
   }
   const opened = plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress)) : null
@@ -67,7 +68,7 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
   if ('faults' in own) return failed(own.faults)
   const lengths = kind.hasValues ? null : await lengthsWithin({ ...work, settings })
   if (lengths instanceof Fault) return failed([{ index: null, fault: atSnapshot(lengths, plan) }])
-  const statisticsFault = kind.fault?.serialize() ?? null
+  const statisticsFault = kind.fault === null ? null : atDumpFile(kind.fault, plan).serialize()
   const { states, curves, ...measured } = own
   const rows = withLengths(states, lengths?.records ?? []).map(state => rowOf(state, snapshot, curves))
   const { reading, leftOut } = lengths ?? {}
