@@ -17,7 +17,7 @@ t.test('the bytes of one machine at any number of shards', async t => {
     const whole = join(out, name, 'whole')
     await onOneMachine(paths, whole, pool, options)
     const expected = outputsOf(whole)
-    t.ok(Object.keys(expected).length > 1, name)
+    t.ok('critic-trace-snapshots.json' in expected, name)
     for (const count of COUNTS) {
       const shards = join(out, name, `of-${count}`)
       await inShards(paths, count, shards, pool, options)

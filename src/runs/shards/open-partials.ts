@@ -88,8 +88,13 @@ class PartialsReading {
   readonly #parts: MeasuredPart[] = []
   readonly #readings = new Map<number, DumpReading>()
 
+  /** @throws Fault for a snapshot whose outputs would lie elsewhere */
   add({ path, meta }: OpenPartial): void {
     const { shards, planned, parts, ...head } = meta
+    for (const { plan } of planned) {
+      const isName = /^[^/\\\0]+$/.test(plan.name) && plan.name !== '.' && plan.name !== '..'
+      if (!isName) throw fault('unsafe name', printable(JSON.stringify(plan.name)), 'the name of a folder', path)
+    }
     // Of what is the same in every partial memory holds one.
     const same = this.#known.find(({ head: { settingsSha256, planSha256 } }) => settingsSha256 === head.settingsSha256 && planSha256 === head.planSha256)
     this.#known.push({ path, shards, snapshots: new Set(parts.map(({ snapshot }) => snapshot)), head: same === undefined ? head : { ...head, settings: same.head.settings, failed: same.head.failed } })

@@ -158,10 +158,12 @@ export function decodePartial(bytes: Uint8Array, path: string): OpenPartial {
 function tableOf(bytes: Uint8Array, torn: (cause: unknown) => Fault) {
   try {
     const { schema, batches } = loadArrow().tableFromIPC(bytes)
-    return { metadata: schema.metadata, batches }
+    // The library takes what has no head for a table without columns.
+    if (schema.fields.length > 0) return { metadata: schema.metadata, batches }
   } catch (cause) {
     throw torn(cause)
   }
+  throw torn(undefined)
 }
 
 /** Null where the buffers are not those of a partial. */
