@@ -35,7 +35,10 @@ t.test('every byte of the line is in one shard, whatever the number of shards', 
   const random = new Random(seedOf(1))
   for (let round = 0; round < rounds(200); round++) {
     const snapshots = Array.from({ length: 1 + random.below(4) }, () => {
-      const files = Array.from({ length: 1 + random.below(5) }, (_, i) => ({ path: `f${i}`, bytes: random.chance(0.2) ? 0 : random.below(50) }))
+      const files = Array.from({ length: 1 + random.below(5) }, (_, i) => ({
+        path: `f${i}`,
+        bytes: random.chance(0.2) ? 0 : random.below(50)
+      }))
       const kind = random.chance(0.3) ? 'npz-folder' : 'dump'
       // Sound: the cut looks at the kind and the files alone.
       return { plan: { kind }, files } as unknown as PlannedSnapshot
@@ -43,7 +46,8 @@ t.test('every byte of the line is in one shard, whatever the number of shards', 
     const count = 1 + random.below(90)
     const seen = snapshots.map(() => [] as number[])
     for (let index = 0; index < count; index++) {
-      for (const { snapshot, part } of partsOf(snapshots, { index, count })) for (let at = part.from; at < part.to; at++) seen[snapshot].push(at)
+      for (const { snapshot, part } of partsOf(snapshots, { index, count }))
+        for (let at = part.from; at < part.to; at++) seen[snapshot].push(at)
     }
     const lengths = snapshots.map(({ plan, files }) =>
       plan.kind === 'npz-folder' ? files.length : files.reduce((sum, { bytes }) => sum + Math.max(1, bytes), 0)
@@ -99,7 +103,9 @@ t.test('a state comes back bit by bit', t => {
   t.end()
 })
 
-async function twoShards(t: Test): Promise<{ readonly out: string; readonly inputs: Readonly<Record<string, string>>; readonly file: (i: number) => string }> {
+async function twoShards(
+  t: Test
+): Promise<{ readonly out: string; readonly inputs: Readonly<Record<string, string>>; readonly file: (i: number) => string }> {
   const out = t.testdir()
   const inputs = await writeInputs(join(out, 'inputs'))
   await inShards([inputs['lines']], 2, join(out, 'shards'), pool)
@@ -121,7 +127,16 @@ t.test('a partial is an Arrow file that says what it holds', async t => {
   const { schema, numRows, batches } = tableFromIPC(readFileSync(file(0)))
   t.strictSame(
     schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)}${nullable ? ', null' : ''}`),
-    ['snapshot Int32', 'trace Int32', 'step Float64, null', 'outcome Utf8, null', 'uid Utf8, null', 'tokens Int32', 'state Binary', 'curve Binary']
+    [
+      'snapshot Int32',
+      'trace Int32',
+      'step Float64, null',
+      'outcome Utf8, null',
+      'uid Utf8, null',
+      'tokens Int32',
+      'state Binary',
+      'curve Binary'
+    ]
   )
   t.equal(schema.metadata.get('schema'), 'critic-trace-partial')
   const rows = [...readPartial(file(0)).rows(), ...readPartial(file(1)).rows()]
@@ -155,7 +170,11 @@ t.test('a partial of which any byte that counts was changed, or that was cut, is
   }
   for (const length of [0, 1, 8, 1000, bytes.length - 1]) {
     writeFileSync(join(out, 'cut.arrow'), bytes.subarray(0, length))
-    t.match(await messagesOf(merged([join(out, 'cut.arrow'), file(1)], join(out, 'm'))), [/^partial torn: .*cut\.arrow\)$/, /^partial missing: no shard 0, /], `${length} bytes`)
+    t.match(
+      await messagesOf(merged([join(out, 'cut.arrow'), file(1)], join(out, 'm'))),
+      [/^partial torn: .*cut\.arrow\)$/, /^partial missing: no shard 0, /],
+      `${length} bytes`
+    )
   }
 })
 
@@ -165,13 +184,19 @@ t.test('partials that do not belong together are refused, each by its name', asy
   const only = async (paths: readonly string[]): Promise<readonly string[]> => messagesOf(merged(paths, m))
   t.strictSame(await only([file(0)]), ['partial missing: no shard 1, expected every shard of 2'])
   copyFileSync(file(0), join(out, 'again.arrow'))
-  t.match(await only([file(0), file(1), join(out, 'again.arrow')]), [/^partial doubled: shard 0, also in .*, expected each shard once \(.*again\.arrow\)$/])
+  t.match(await only([file(0), file(1), join(out, 'again.arrow')]), [
+    /^partial doubled: shard 0, also in .*, expected each shard once \(.*again\.arrow\)$/
+  ])
   await inShards([inputs['lines']], 3, join(out, 'three'), pool)
   const foreign = join(out, 'three/partials/shard-1-of-3.arrow')
-  t.match(await only([file(0), file(1), foreign]), [/^partial foreign: 3 shards, inputs [0-9a-f]{12}, expected the inputs, .* \(.*shard-1-of-3\.arrow\)$/])
+  t.match(await only([file(0), file(1), foreign]), [
+    /^partial foreign: 3 shards, inputs [0-9a-f]{12}, expected the inputs, .* \(.*shard-1-of-3\.arrow\)$/
+  ])
   await inShards([inputs['lines']], 2, join(out, 'set'), pool, { skipBad: true })
   const set = join(out, 'set/partials/shard-1-of-2.arrow')
-  t.match(await only([file(0), file(1), set]), [/^partial differently set: .*, expected the settings of .* \(.*set\/partials\/shard-1-of-2\.arrow\)$/])
+  t.match(await only([file(0), file(1), set]), [
+    /^partial differently set: .*, expected the settings of .* \(.*set\/partials\/shard-1-of-2\.arrow\)$/
+  ])
   const { meta, rows } = readPartial(file(1))
   writeFileSync(join(out, 'old.arrow'), encodePartial({ ...meta, versions: { ...meta.versions, node: '18.0.0' } }, [...rows()]))
   t.match(await only([file(0), file(1), join(out, 'old.arrow')]), [/^partial of another program: .*18\.0\.0.* \(.*old\.arrow\)$/])
@@ -199,7 +224,8 @@ t.test('a partial whose snapshot would lead out of the output folder is refused'
 t.test('a shard that is there and whole is not done twice', async t => {
   const { out, inputs, file } = await twoShards(t)
   const shards = join(out, 'shards')
-  const run = (index: number) => runShard({ paths: [inputs['lines']], settings: shardSettings(), shard: { index, count: 2 }, pool, out: shards })
+  const run = (index: number) =>
+    runShard({ paths: [inputs['lines']], settings: shardSettings(), shard: { index, count: 2 }, pool, out: shards })
   const before = tree(shards).map(path => [path, readFileSync(join(shards, path)).toString('hex')])
   t.match(await run(0), { status: 'unchanged', faults: [] })
   // Torn, and a file of the dataset gone: done again, to the same bytes.
@@ -217,9 +243,10 @@ t.test('a shard that is there and whole is not done twice', async t => {
   writeFileSync(input, readFileSync(input, 'utf8').replace('0.', '1.'))
   utimesSync(input, atime, mtime)
   t.match(await run(0), { status: 'done' }, 'another input of the same size and time')
-  t.match(await messagesOf(runShard({ paths: [inputs['lines']], settings: shardSettings(), shard: { index: 0, count: 3 }, pool, out: shards })), [
-    /^usage other shards in the output folder: partials\/shard-0-of-2\.arrow, expected shards of 3/
-  ])
+  t.match(
+    await messagesOf(runShard({ paths: [inputs['lines']], settings: shardSettings(), shard: { index: 0, count: 3 }, pool, out: shards })),
+    [/^usage other shards in the output folder: partials\/shard-0-of-2\.arrow, expected shards of 3/]
+  )
 })
 
 t.test('DuckDB reads the tokens in place, and its sums are those of the statistics', async t => {
@@ -245,7 +272,8 @@ t.test('DuckDB reads the tokens in place, and its sums are those of the statisti
     rows.map(([snapshot, step, tokens, traces]) => [snapshot, Number(step), tokens, traces]),
     expected.map(({ key }) => key)
   )
-  for (const [i, row] of rows.entries()) t.ok(Math.abs(Number(row[4]) - expected[i].sum) < 1e-9 * Math.abs(expected[i].sum) + 1e-9, `sum ${i}`)
+  for (const [i, row] of rows.entries())
+    t.ok(Math.abs(Number(row[4]) - expected[i].sum) < 1e-9 * Math.abs(expected[i].sum) + 1e-9, `sum ${i}`)
 })
 
 t.test('on the command line', async t => {

@@ -21,7 +21,14 @@ export async function runMerge(options: MergeOptions, io: CliIo): Promise<Comman
       return { exitCode: EXIT.ok, report: { partial, ...combined } }
     }
     const { out, formats, threads } = options
-    const merged = await mergePartials({ paths, out, formats, threads, signal: io.signal, onEnd: ({ faults }) => reporter.tellFaults(faults) })
+    const merged = await mergePartials({
+      paths,
+      out,
+      formats,
+      threads,
+      signal: io.signal,
+      onEnd: ({ faults }) => reporter.tellFaults(faults)
+    })
     const results = merged.snapshots.map(({ result }) => result)
     const exitCode = exitCodeOf(merged)
     await tellMerged(reporter, merged, options, exitCode)
@@ -38,7 +45,11 @@ export async function runMerge(options: MergeOptions, io: CliIo): Promise<Comman
           statistics: result.statistics,
           findings: diagnosis?.findings ?? null,
           outputs: outputs.map(({ path }) => path),
-          faults: [...new Set([...result.faults, ...diagnosisFaults])].map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))
+          faults: [...new Set([...result.faults, ...diagnosisFaults])].map(f => ({
+            message: f.message,
+            exit_code: f.exitCode,
+            place: f.place
+          }))
         }))
       }
     }

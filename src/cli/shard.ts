@@ -39,7 +39,12 @@ const SCHEDULERS: readonly Scheduler[] = [
     others: ['SLURM_ARRAY_TASK_MIN', 'SLURM_ARRAY_TASK_MAX', 'SLURM_ARRAY_TASK_STEP', 'SLURM_ARRAY_TASK_COUNT'],
     shard: slurmShard
   },
-  { name: 'Kubernetes', variable: 'JOB_COMPLETION_INDEX', others: ['SHARD_COUNT'], shard: countedBy('JOB_COMPLETION_INDEX', 'SHARD_COUNT') },
+  {
+    name: 'Kubernetes',
+    variable: 'JOB_COMPLETION_INDEX',
+    others: ['SHARD_COUNT'],
+    shard: countedBy('JOB_COMPLETION_INDEX', 'SHARD_COUNT')
+  },
   {
     name: 'AWS Batch',
     variable: 'AWS_BATCH_JOB_ARRAY_INDEX',

@@ -9,7 +9,7 @@ import { packSample, placeOfSample, type PackedSample } from '../compute/traces/
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Fault } from '../core/errors.js'
-import { isBeside, isLeftOut, type Dump, type DumpOptions, type Span } from '../ingest/dumps/contract.js'
+import { isBeside, isLeftOut, type Dump, type DumpOptions, type PartRange } from '../ingest/dumps/contract.js'
 import { factsOf } from '../ingest/dumps/findings.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
@@ -146,7 +146,7 @@ interface SecondDump {
 interface ReadDumps {
   readonly dump: Dump
   /** of the bytes of the dump; null: the whole */
-  readonly part: Span | null
+  readonly part: PartRange | null
   /** holds the same traces; null: nothing is compared. A part is compared with nothing */
   readonly second: SecondDump | null
 }
@@ -163,7 +163,7 @@ interface HeldSample {
 class DumpTraces implements TraceSource {
   readonly #context: RunContext
   readonly #dump: Dump
-  readonly #part: Span | null
+  readonly #part: PartRange | null
   readonly #second: SecondDump | null
   readonly #texts: Texts
   readonly #base: TaskBase

@@ -250,7 +250,12 @@ function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parque
   }
 }
 
-async function streamTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<MeasuredTraces> {
+async function streamTraces(
+  context: RunContext,
+  work: SnapshotWork,
+  streams: Streams,
+  onProgress: Done | undefined
+): Promise<MeasuredTraces> {
   const { traces, examplesRequired } = work.settings
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []

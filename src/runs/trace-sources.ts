@@ -3,7 +3,7 @@
  * tasks of the pool in canonical order, and says at the end what it read.
  */
 import type { TraceTask } from '../compute/traces/trace-task.js'
-import type { Span } from '../ingest/dumps/contract.js'
+import type { PartRange } from '../ingest/dumps/contract.js'
 import { PageSource, placeInPage } from '../ingest/traces/page.js'
 import type { RunContext } from './context.js'
 import type { SnapshotWork } from './snapshot-work.js'
@@ -36,7 +36,7 @@ class PageTraces implements TraceSource {
   readonly #name: string
   readonly #base: TaskBase
   readonly #options: SourceOptions
-  readonly #part: Span | null
+  readonly #part: PartRange | null
   /** that traces outside the part seem to name */
   readonly #named = new Set<string>()
 
@@ -106,18 +106,18 @@ class NamedFiles {
   }
 }
 
-function isIn({ from, to }: Span, at: number): boolean {
+function isIn({ from, to }: PartRange, at: number): boolean {
   return at >= from && at < to
 }
 
 class NpzTraces implements TraceSource {
   readonly #context: RunContext
   readonly #files: readonly string[]
-  readonly #part: Span
+  readonly #part: PartRange
   readonly #base: TaskBase
   readonly #options: SourceOptions
 
-  constructor(context: RunContext, files: readonly string[], part: Span | undefined, base: TaskBase, options: SourceOptions) {
+  constructor(context: RunContext, files: readonly string[], part: PartRange | undefined, base: TaskBase, options: SourceOptions) {
     this.#context = context
     this.#files = files
     this.#part = part ?? { from: 0, to: files.length }

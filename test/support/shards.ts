@@ -54,7 +54,8 @@ export async function inShards(
   options: ShardedOptions = {}
 ): Promise<readonly ShardOutcome[]> {
   const outcomes: ShardOutcome[] = []
-  for (let index = 0; index < count; index++) outcomes.push(await runShard({ paths, settings: shardSettings(options), shard: { index, count }, pool, out }))
+  for (let index = 0; index < count; index++)
+    outcomes.push(await runShard({ paths, settings: shardSettings(options), shard: { index, count }, pool, out }))
   return outcomes
 }
 
@@ -83,7 +84,13 @@ export async function writeInputs(folder: string): Promise<Readonly<Record<strin
   writeFileSync(packed, gzipSync(page(JSON.stringify({ traces: traces.slice(2, 9).map(({ npz: _npz, ...trace }) => trace) }))))
   for (const trace of traces.slice(0, 7)) writeFileSync(join(at('npz'), trace.npz), await npzOf(trace))
   const padded = at('padded')
-  for (const [step, rows, empty] of [[1, 7, []], [2, 5, [0, 4]], [10, 6, [2, 3]], [11, 2, [0, 1]], [12, 3, []]] as const) {
+  for (const [step, rows, empty] of [
+    [1, 7, []],
+    [2, 5, [0, 4]],
+    [10, 6, [2, 3]],
+    [11, 2, [0, 1]],
+    [12, 3, []]
+  ] as const) {
     writeFileSync(join(padded, `step_${step}.npz`), await npzFile(paddedBatch(step, rows, empty)))
   }
   const ranks = at('ranks')

@@ -15,7 +15,7 @@ export interface DumpOptions {
 }
 
 /** From where, and to where, on a line of bytes or of files. */
-export interface Span {
+export interface PartRange {
   readonly from: number
   readonly to: number
 }
@@ -46,7 +46,7 @@ export interface Dump {
    * side. Row k of the n rows of a rollout begins at the k-th n-th of its bytes, a line of text where it stands. Files outside the
    * part are opened only for the sample beside it, and where their rows have to be counted; `inputs` has those within it.
    */
-  samplesWithin(part: Span, wanted: readonly SampleArray[], tokenIds?: boolean): AsyncGenerator<Sample | LeftOut | Beside, void, void>
+  samplesWithin(part: PartRange, wanted: readonly SampleArray[], tokenIds?: boolean): AsyncGenerator<Sample | LeftOut | Beside, void, void>
   /** every file of the dump with its hash; available after the last sample */
   readonly inputs: readonly HashedFile[]
   close(): Promise<void>

@@ -2,7 +2,7 @@
 import { Fault, printable } from '../../core/errors.js'
 import type { HashedFile } from '../../schema/study.js'
 import { SAMPLE_ARRAYS, type DumpFacts, type DumpReading, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
-import { isLeftOut, type Beside, type Dump, type DumpOptions, type Span } from './contract.js'
+import { isLeftOut, type Beside, type Dump, type DumpOptions, type PartRange } from './contract.js'
 import { requireSame } from './copies.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { PlacedRow, Wanted } from './part.js'
@@ -54,7 +54,8 @@ export class Series implements Dump {
     const files = this.#files()
     const joined = (words: readonly string[]): string => [...new Set(words)].join(', ')
     const { passedOver = 0 } = this.#options
-    const others = passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`
+    const others =
+      passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`
     const masks = files.flatMap(({ mask }) => mask ?? [])
     return {
       kind: joined(files.map(({ kind }) => kind)),
@@ -97,7 +98,7 @@ export class Series implements Dump {
   }
 
   async *samplesWithin(
-    part: Span,
+    part: PartRange,
     arrays: readonly SampleArray[],
     tokenIds = false
   ): AsyncGenerator<Sample | LeftOut | Beside, void, void> {
@@ -202,7 +203,15 @@ export class Series implements Dump {
   /** A row beside a part as a sample; null: it is left out. What is wrong with it is told where it belongs. */
   #besideOf({ row: { place, read }, part: { plan } }: RowOfPart, wanted: Wanted, { step }: Rollout): Sample | null {
     try {
-      const sample = sampleOf(read(), { format: plan.format, place, index: -1, rules: plan.rules, wanted, step, findings: { ...NOTHING_FOUND } })
+      const sample = sampleOf(read(), {
+        format: plan.format,
+        place,
+        index: -1,
+        rules: plan.rules,
+        wanted,
+        step,
+        findings: { ...NOTHING_FOUND }
+      })
       return isLeftOut(sample) ? null : sample
     } catch (error) {
       if (error instanceof Fault) return null

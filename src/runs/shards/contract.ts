@@ -5,7 +5,7 @@ import type { ExampleCurve } from '../../compute/traces/examples.js'
 import type { SampleSource, TraceResult } from '../../compute/traces/contract.js'
 import type { SampleRecord } from '../../compute/traces/without-critic.js'
 import type { SerializedFault } from '../../core/errors.js'
-import type { Span } from '../../ingest/dumps/contract.js'
+import type { PartRange } from '../../ingest/dumps/contract.js'
 import type { ExcludedNpz } from '../../render/outputs/documents.js'
 import type { FindingKind } from '../../schema/diagnostics.js'
 import type { DumpReading, ReadDump } from '../../schema/samples.js'
@@ -48,7 +48,7 @@ export interface MeasuredPart extends Pick<SourceEnd, 'header' | 'html'> {
   readonly shard: number
   /** its place among the snapshots of the run */
   readonly snapshot: number
-  readonly part: Span
+  readonly part: PartRange
   /** the study that the snapshot lies in says that it was generated */
   readonly ofSyntheticStudy: boolean
   /** what was read of a dump; null for the other kinds */

@@ -9,7 +9,7 @@ import type { Fault } from '../../core/errors.js'
 import { realPlace } from '../../core/system/folder.js'
 import { secretFault } from '../../core/secret-guard.js'
 import { isSecretText } from '../../core/secrets.js'
-import type { Span } from '../../ingest/dumps/contract.js'
+import type { PartRange } from '../../ingest/dumps/contract.js'
 import { DEFAULT_OUT } from '../../render/outputs/output-names.js'
 import { findSnapshots, type SnapshotPlan } from '../../study/inventory.js'
 import type { FailedPath, PlannedSnapshot, ShardNumber } from './contract.js'
@@ -22,7 +22,7 @@ export interface RunPlan {
 /** A part of a snapshot: of the bytes of its page or its dump, or of its NPZ files by their place. */
 export interface SnapshotPart {
   readonly snapshot: number
-  readonly part: Span
+  readonly part: PartRange
 }
 
 /** The snapshots of the paths, as `traces` takes them, with the sizes of their files. Nothing is opened beyond its first bytes. */
@@ -91,7 +91,7 @@ export function partsOf(snapshots: readonly PlannedSnapshot[], { index, count }:
 }
 
 /** The files that begin in a part of the bytes, by their place. */
-function filesWithin({ files }: PlannedSnapshot, { from, to }: Span): Span {
+function filesWithin({ files }: PlannedSnapshot, { from, to }: PartRange): PartRange {
   let start = 0
   const starts = files.map(file => {
     const own = start

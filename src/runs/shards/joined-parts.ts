@@ -13,7 +13,11 @@ import type { MeasuredPart } from './contract.js'
  * @param traces number of traces of all parts
  * @throws Failures with what is wrong with the snapshot, as one machine would say it
  */
-export function joinedParts(parts: readonly MeasuredPart[], plan: SnapshotPlan, traces: number): Pick<SourceEnd, 'header' | 'html' | 'dump'> {
+export function joinedParts(
+  parts: readonly MeasuredPart[],
+  plan: SnapshotPlan,
+  traces: number
+): Pick<SourceEnd, 'header' | 'html' | 'dump'> {
   const faults = joinedFaults(parts, plan)
   if (faults.length > 0) throw new Failures(faults.map(({ fault }) => fault))
   const [{ header, html }] = parts
@@ -44,7 +48,17 @@ function joinedDump(parts: readonly MeasuredPart[], plan: SnapshotPlan): ReadDum
   const reading = joinedReading(dumps.map(dump => dump.reading))
   const leftOut = dumps.flatMap(dump => dump.leftOut).sort((a, b) => a.index - b.index)
   const [{ tokenizer }] = dumps
-  return { facts: factsOf(reading), inputs: joinedInputs(dumps.map(({ inputs }) => inputs), reading.files, plan), leftOut, against: null, tokenizer }
+  return {
+    facts: factsOf(reading),
+    inputs: joinedInputs(
+      dumps.map(({ inputs }) => inputs),
+      reading.files,
+      plan
+    ),
+    leftOut,
+    against: null,
+    tokenizer
+  }
 }
 
 export function joinedReading(readings: readonly DumpReading[]): DumpReading {

@@ -7,7 +7,7 @@ import { ExampleCandidates } from '../../compute/traces/examples.js'
 import type { SampleRecord } from '../../compute/traces/without-critic.js'
 import { EXIT, Fault } from '../../core/errors.js'
 import { canonicalRelative } from '../../core/paths.js'
-import { isBeside, isLeftOut, type Dump, type Span } from '../../ingest/dumps/contract.js'
+import { isBeside, isLeftOut, type Dump, type PartRange } from '../../ingest/dumps/contract.js'
 import { OutputSet } from '../../render/outputs/output-set.js'
 import type { HashedFile } from '../../schema/study.js'
 import { excludedFiles } from '../../study/excluded.js'
@@ -24,7 +24,7 @@ import { packCurve, packState } from './state.js'
 import { TokenDataset } from './token-dataset.js'
 
 export interface PartWork extends Omit<SnapshotWork, 'part' | 'dump'> {
-  readonly part: Span
+  readonly part: PartRange
   readonly snapshot: number
   readonly shard: number
   /** the shard as names of files have it */
@@ -56,7 +56,18 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
   const { plan, part, snapshot, shard } = work
   const ofSyntheticStudy = await isOfSyntheticStudy(plan.folder)
   const settings = { ...work.settings, synthetic: work.settings.synthetic || ofSyntheticStudy }
-  const common = { shard, snapshot, part, ofSyntheticStudy, header: NOTHING_STATED, html: null, dump: null, unnamed: [], inputs: [], tokens: [] }
+  const common = {
+    shard,
+    snapshot,
+    part,
+    ofSyntheticStudy,
+    header: NOTHING_STATED,
+    html: null,
+    dump: null,
+    unnamed: [],
+    inputs: [],
+    tokens: []
+  }
   const failed = (faults: readonly TraceFault[]): PartOutcome => {
     const found = faults.map(({ index, fault }) => ({ index, fault: atDumpFile(fault, plan).serialize() }))
     return { measured: { ...common, statisticsFault: null, lengths: null, faults: found }, rows: [] }
@@ -73,7 +84,13 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
   const rows = withLengths(states, lengths?.records ?? []).map(state => rowOf(state, snapshot, curves))
   const { reading, leftOut } = lengths ?? {}
   return {
-    measured: { ...common, ...measured, statisticsFault, lengths: reading === undefined ? null : { reading, leftOut: leftOut ?? [] }, faults: [] },
+    measured: {
+      ...common,
+      ...measured,
+      statisticsFault,
+      lengths: reading === undefined ? null : { reading, leftOut: leftOut ?? [] },
+      faults: []
+    },
     rows
   }
 }
@@ -145,7 +162,10 @@ async function measureOwn(
   if (unnamed instanceof Fault) return { faults: [{ index: null, fault: atSnapshot(unnamed, plan) }] }
   const isSynthetic = settings.synthetic || header.synthetic || results.some(({ synthetic }) => synthetic)
   const read = reading === null || dump === null ? null : { reading, inputs: dump.inputs, leftOut: dump.leftOut, tokenizer: dump.tokenizer }
-  const inputs: HashedFile[] = [...snapshotInputs(plan, { html, dump, results }), ...unnamed.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))]
+  const inputs: HashedFile[] = [
+    ...snapshotInputs(plan, { html, dump, results }),
+    ...unnamed.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+  ]
   const tokens = await dataset.finish(isSynthetic, header.snapshotTime)
   return { header, html, dump: read, unnamed, inputs, tokens, states, curves: candidates.curves() }
 }

@@ -103,7 +103,8 @@ async function mergeSnapshot(run: MergeRun, partials: Partials, number: number):
   const { plan } = partials.planned.get(number) as { readonly plan: SnapshotPlan }
   const { source } = plan
   const joined = await orFaults(plan, async () => joinSnapshot(run, partials, number))
-  if ('faults' in joined) return { result: failedResult(plan, source, joined.faults), diagnosis: null, diagnosisFaults: joined.faults, outputs: [] }
+  if ('faults' in joined)
+    return { result: failedResult(plan, source, joined.faults), diagnosis: null, diagnosisFaults: joined.faults, outputs: [] }
   const out = join(run.out, plan.name)
   const statistics = await orFaults(plan, () => writeStatistics(run, partials, number, joined, out))
   const diagnosed = await orFaults(plan, () => diagnose(run, partials, joined, out))
@@ -181,7 +182,8 @@ function examplesOf(partials: Partials, number: number, { states, settings }: Jo
   const { success, failure } = collector.choose()
   const wanted = new Set([success, failure].flatMap(({ result }) => result?.index ?? []))
   const curves = new Map<number, ReturnType<typeof unpackCurve>>()
-  for (const { trace, curve } of wanted.size === 0 ? [] : partials.rows(number)) if (wanted.has(trace)) curves.set(trace, unpackCurve(curve))
+  for (const { trace, curve } of wanted.size === 0 ? [] : partials.rows(number))
+    if (wanted.has(trace)) curves.set(trace, unpackCurve(curve))
   const drawn = (example: ChosenExample): ChosenExample => {
     const curve = curves.get(example.result?.index ?? -1)
     if (example.trace === null || curve === undefined) return example
@@ -200,7 +202,13 @@ function excludedOf({ plan, parts }: Joined, named: ReadonlySet<string>): readon
     const file = known.get(path)
     if (file !== undefined) return file
     const expected = 'a file that a trace names as its own, or that nothing in the page names'
-    throw new Fault({ format: 'partial', problem: 'unclear NPZ file', found: 'a name inside another value of a trace', expected, place: { file: path } })
+    throw new Fault({
+      format: 'partial',
+      problem: 'unclear NPZ file',
+      found: 'a name inside another value of a trace',
+      expected,
+      place: { file: path }
+    })
   })
 }
 

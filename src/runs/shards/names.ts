@@ -25,7 +25,11 @@ export function countOfName(name: string): number | null {
 /** Whether a path is one that a shard gives to a file of its dataset. */
 export function isTokenPart(path: string, shard: ShardNumber): boolean {
   const [, , , file, ...more] = path.split('/')
-  return path.startsWith(`${TOKENS_FOLDER}/snapshot=`) && more.length === 0 && new RegExp(`^part-${shardDigits(shard)}-\\d+\\.parquet$`).test(file)
+  return (
+    path.startsWith(`${TOKENS_FOLDER}/snapshot=`) &&
+    more.length === 0 &&
+    new RegExp(`^part-${shardDigits(shard)}-\\d+\\.parquet$`).test(file)
+  )
 }
 
 /** `step=112`. @param value a number, or the name of a snapshot's folder, in which nothing has another meaning in a path */

@@ -53,7 +53,9 @@ async function partialFiles(paths: readonly string[], faults: Fault[]): Promise<
   const found = new Map<string, string>()
   for (const path of paths) {
     try {
-      const names = (await stat(path)).isDirectory() ? (await readdir(path)).filter(name => name.endsWith(ENDING)).sort(compareCodepoints) : null
+      const names = (await stat(path)).isDirectory()
+        ? (await readdir(path)).filter(name => name.endsWith(ENDING)).sort(compareCodepoints)
+        : null
       if (names?.length === 0) throw unreadable(path, 'a folder without any', undefined)
       for (const file of names === null ? [path] : names.map(name => join(path, name))) found.set(await realpath(file), file)
     } catch (error) {
@@ -64,10 +66,17 @@ async function partialFiles(paths: readonly string[], faults: Fault[]): Promise<
 }
 
 function unreadable(file: string, found: string, cause: unknown): Fault {
-  return new Fault({ format: 'partial', problem: 'not found', found, expected: `partials (*${ENDING}), or a folder of them`, place: { file }, cause })
+  return new Fault({
+    format: 'partial',
+    problem: 'not found',
+    found,
+    expected: `partials (*${ENDING}), or a folder of them`,
+    place: { file },
+    cause
+  })
 }
 
-interface Known {
+interface KnownPartial {
   readonly path: string
   readonly shards: readonly number[]
   /** numbers of the snapshots that it has traces of */
@@ -77,13 +86,21 @@ interface Known {
 
 /** What makes two partials belong together, each with the words for one that does not. */
 const ASPECTS: ReadonlyArray<readonly [problem: string, of: (head: RunHead) => string, expected: string]> = [
-  ['of another program', ({ generator, versions }) => JSON.stringify([generator, versions]), 'the version of the program, the engine and the libraries'],
+  [
+    'of another program',
+    ({ generator, versions }) => JSON.stringify([generator, versions]),
+    'the version of the program, the engine and the libraries'
+  ],
   ['differently set', ({ settingsSha256 }) => settingsSha256, 'the settings'],
-  ['foreign', ({ planSha256, count }) => `${count} shards, inputs ${planSha256.slice(0, 12)}`, 'the inputs, their sizes and the number of shards']
+  [
+    'foreign',
+    ({ planSha256, count }) => `${count} shards, inputs ${planSha256.slice(0, 12)}`,
+    'the inputs, their sizes and the number of shards'
+  ]
 ]
 
 class PartialsReading {
-  readonly #known: Known[] = []
+  readonly #known: KnownPartial[] = []
   readonly #planned = new Map<number, PlannedSnapshot>()
   readonly #parts: MeasuredPart[] = []
   readonly #readings = new Map<number, DumpReading>()
@@ -96,8 +113,15 @@ class PartialsReading {
       if (!isName) throw fault('unsafe name', printable(JSON.stringify(plan.name)), 'the name of a folder', path)
     }
     // Of what is the same in every partial memory holds one.
-    const same = this.#known.find(({ head: { settingsSha256, planSha256 } }) => settingsSha256 === head.settingsSha256 && planSha256 === head.planSha256)
-    this.#known.push({ path, shards, snapshots: new Set(parts.map(({ snapshot }) => snapshot)), head: same === undefined ? head : { ...head, settings: same.head.settings, failed: same.head.failed } })
+    const same = this.#known.find(
+      ({ head: { settingsSha256, planSha256 } }) => settingsSha256 === head.settingsSha256 && planSha256 === head.planSha256
+    )
+    this.#known.push({
+      path,
+      shards,
+      snapshots: new Set(parts.map(({ snapshot }) => snapshot)),
+      head: same === undefined ? head : { ...head, settings: same.head.settings, failed: same.head.failed }
+    })
     for (const { number, ...snapshot } of planned) if (!this.#planned.has(number)) this.#planned.set(number, snapshot)
     this.#parts.push(...parts.map(part => this.#shared(part)))
   }

@@ -135,7 +135,10 @@ function contentHash(text: string, batches: ReadonlyArray<readonly Data[]>): str
 export function readPartial(path: string): OpenPartial {
   const file = openStillSync(path, wordsOf('partial'))
   try {
-    return decodePartial(file.whole(length => Buffer.allocUnsafeSlow(length)), path)
+    return decodePartial(
+      file.whole(length => Buffer.allocUnsafeSlow(length)),
+      path
+    )
   } finally {
     file.close()
   }
@@ -148,7 +151,8 @@ export function decodePartial(bytes: Uint8Array, path: string): OpenPartial {
   const { metadata, batches } = tableOf(bytes, cause => fault('torn', `${bytes.length} bytes that are no Arrow file`, whole, cause))
   if (metadata.get('schema') !== PARTIAL_SCHEMA.name) throw fault('not recognised', 'another Arrow file', whole)
   const version = metadata.get('schema_version')
-  if (version !== PARTIAL_SCHEMA.version) throw fault('of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
+  if (version !== PARTIAL_SCHEMA.version)
+    throw fault('of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
   const text = metadata.get('partial') ?? ''
   if (metadata.get('content_sha256') !== hashOf(text, batches)) throw fault('torn', 'content of another hash than it states', whole)
   // This program wrote it: it has its hash.
@@ -169,7 +173,10 @@ function tableOf(bytes: Uint8Array, torn: (cause: unknown) => Fault) {
 /** Null where the buffers are not those of a partial. */
 function hashOf(text: string, batches: readonly RecordBatch[]): string | null {
   try {
-    return contentHash(text, batches.map(({ data }) => data.children))
+    return contentHash(
+      text,
+      batches.map(({ data }) => data.children)
+    )
   } catch (error) {
     if (error instanceof RangeError || error instanceof TypeError) return null
     throw error

@@ -66,7 +66,17 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
   for (const { snapshot, part } of partsOf(plan.snapshots, shard)) {
     const { plan: own } = plan.snapshots[snapshot]
     const { signal, onPart } = run
-    const work = { plan: own, settings: settings.snapshot, pool, part, snapshot, shard: shard.index, shardName: shardDigits(shard), out, signal }
+    const work = {
+      plan: own,
+      settings: settings.snapshot,
+      pool,
+      part,
+      snapshot,
+      shard: shard.index,
+      shardName: shardDigits(shard),
+      out,
+      signal
+    }
     const outcome = await measurePart({ ...work, onProgress: onPart?.(own) })
     parts.push(outcome.measured)
     rows.push(...outcome.rows)
@@ -136,7 +146,12 @@ function earlierPartial(path: string): OpenPartial | null {
   }
 }
 
-async function isUnchanged({ meta }: OpenPartial, head: PartialHead, { snapshots }: RunPlan, { shard, out, pool }: ShardRun): Promise<boolean> {
+async function isUnchanged(
+  { meta }: OpenPartial,
+  head: PartialHead,
+  { snapshots }: RunPlan,
+  { shard, out, pool }: ShardRun
+): Promise<boolean> {
   const { shards, planned: _planned, parts, failed: _failed, ...earlier } = meta
   const { failed: _now, ...now } = head
   if (!isDeepStrictEqual(earlier, JSON.parse(JSON.stringify(now))) || !isDeepStrictEqual(shards, [shard.index])) return false
@@ -157,13 +172,21 @@ async function removeOldTokens(out: string, earlier: OpenPartial | null, { parts
   for (const path of old) if (!now.has(path) && isTokenPart(path, shard)) await rm(join(out, path), { force: true })
 }
 
-function outcomeOf(status: ShardOutcome['status'], partial: string, { parts, failed }: PartialMeta, rows: Iterable<PartialRow>): ShardOutcome {
+function outcomeOf(
+  status: ShardOutcome['status'],
+  partial: string,
+  { parts, failed }: PartialMeta,
+  rows: Iterable<PartialRow>
+): ShardOutcome {
   let [traces, tokens] = [0, 0]
   for (const row of rows) {
     traces++
     tokens += row.tokens
   }
-  const faults = [...failed, ...parts.flatMap(({ faults: own, statisticsFault }) => [...own, ...(statisticsFault === null ? [] : [{ fault: statisticsFault }])])]
+  const faults = [
+    ...failed,
+    ...parts.flatMap(({ faults: own, statisticsFault }) => [...own, ...(statisticsFault === null ? [] : [{ fault: statisticsFault }])])
+  ]
   const files = parts.reduce((sum, part) => sum + part.tokens.length, 0)
   return { status, partial, snapshots: parts.length, traces, tokens, files, faults: faults.map(({ fault }) => Fault.deserialize(fault)) }
 }

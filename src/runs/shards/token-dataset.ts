@@ -12,7 +12,7 @@ import { hiveFolder, TOKENS_FOLDER } from './names.js'
 
 const MOST_OPEN = 8
 
-interface OpenPart {
+interface StepFile {
   readonly step: number | null
   readonly writer: ParquetTraceWriter
   isVerified: boolean
@@ -24,7 +24,7 @@ export class TokenDataset {
   readonly #snapshot: string
   readonly #shard: string
   /** the step that was used last stands last */
-  #open: OpenPart[] = []
+  #open: StepFile[] = []
   readonly #files: HashedFile[] = []
   readonly #counts = new Map<number | null, number>()
 
@@ -50,9 +50,9 @@ export class TokenDataset {
     return this.#files
   }
 
-  async #begin(step: number | null): Promise<OpenPart> {
+  async #begin(step: number | null): Promise<StepFile> {
     // The end of the snapshot, which may say that it is synthetic, is not known yet.
-    if (this.#open.length === MOST_OPEN) await this.#end(this.#open.shift() as OpenPart, null, null)
+    if (this.#open.length === MOST_OPEN) await this.#end(this.#open.shift() as StepFile, null, null)
     const count = this.#counts.get(step) ?? 0
     this.#counts.set(step, count + 1)
     const folders = [hiveFolder('snapshot', this.#snapshot), hiveFolder('step', step === null ? null : String(step))]
@@ -61,7 +61,11 @@ export class TokenDataset {
     return { step, writer, isVerified: true, isSynthetic: false }
   }
 
-  async #end({ writer, isVerified, isSynthetic }: OpenPart, isSnapshotSynthetic: boolean | null, snapshotTime: string | null): Promise<void> {
+  async #end(
+    { writer, isVerified, isSynthetic }: StepFile,
+    isSnapshotSynthetic: boolean | null,
+    snapshotTime: string | null
+  ): Promise<void> {
     const synthetic = isSynthetic || isSnapshotSynthetic
     const summary = await writer.finish({ synthetic, manifest: null, generator: GENERATOR, verified: isVerified, snapshotTime })
     await writer.seal()
