@@ -180,14 +180,12 @@ function examplesOf(partials: Partials, number: number, { states, settings }: Jo
   const collector = new ExampleCollector(settings.traces.examples, settings.examplesRequired)
   for (const { result } of states) if (result !== null) collector.offer(result, NO_CURVE)
   const { success, failure } = collector.choose()
-  const wanted = new Set([success, failure].flatMap(({ result }) => result?.index ?? []))
-  const curves = new Map<number, ReturnType<typeof unpackCurve>>()
-  for (const { trace, curve } of wanted.size === 0 ? [] : partials.rows(number))
-    if (wanted.has(trace)) curves.set(trace, unpackCurve(curve))
   const drawn = (example: ChosenExample): ChosenExample => {
-    const curve = curves.get(example.result?.index ?? -1)
-    if (example.trace === null || curve === undefined) return example
-    return { ...example, trace: { ...example.trace, values: new Float64Array(curve.values), boundaries: curve.boundaries } }
+    const { result, trace } = example
+    const packed = result === null ? null : partials.curve(number, result.index)
+    if (trace === null || packed === null) return example
+    const { values, boundaries } = unpackCurve(packed)
+    return { ...example, trace: { ...trace, values: new Float64Array(values), boundaries } }
   }
   return { success: drawn(success), failure: drawn(failure) }
 }

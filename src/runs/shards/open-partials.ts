@@ -8,7 +8,7 @@ import { Failures, Fault, describeCause, printable } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
 import type { DumpReading } from '../../schema/samples.js'
 import type { MeasuredPart, PartialMeta, PartialRow, PlannedSnapshot } from './contract.js'
-import { readPartial, type OpenPartial } from './partial-file.js'
+import { readPartial, stateOfFile, type FileState, type OpenPartial } from './partial-file.js'
 
 const ENDING = '.arrow'
 
@@ -26,6 +26,8 @@ export interface Partials {
   readonly parts: readonly MeasuredPart[]
   /** The traces of one snapshot, partial by partial. */
   rows(snapshot: number): Iterable<PartialRow>
+  /** The curve of a trace of a snapshot whose rows were read; null: it has none. */
+  curve(snapshot: number, trace: number): Uint8Array | null
 }
 
 /**
@@ -37,7 +39,8 @@ export async function openPartials(paths: readonly string[], isWhole: boolean): 
   const reading = new PartialsReading()
   for (const path of await partialFiles(paths, faults)) {
     try {
-      reading.add(readPartial(path))
+      const state = stateOfFile(path)
+      reading.add(readPartial(path), state)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       faults.push(error)
@@ -78,6 +81,7 @@ function unreadable(file: string, found: string, cause: unknown): Fault {
 
 interface KnownPartial {
   readonly path: string
+  readonly state: FileState
   readonly shards: readonly number[]
   /** numbers of the snapshots that it has traces of */
   readonly snapshots: ReadonlySet<number>
@@ -106,7 +110,7 @@ class PartialsReading {
   readonly #readings = new Map<number, DumpReading>()
 
   /** @throws Fault for a snapshot whose outputs would lie elsewhere */
-  add({ path, meta }: OpenPartial): void {
+  add({ path, meta }: OpenPartial, state: FileState): void {
     const { shards, planned, parts, ...head } = meta
     for (const { plan } of planned) {
       const isName = /^[^/\\\0]+$/.test(plan.name) && plan.name !== '.' && plan.name !== '..'
@@ -118,6 +122,7 @@ class PartialsReading {
     )
     this.#known.push({
       path,
+      state,
       shards,
       snapshots: new Set(parts.map(({ snapshot }) => snapshot)),
       head: same === undefined ? head : { ...head, settings: same.head.settings, failed: same.head.failed }
@@ -176,9 +181,17 @@ class PartialsReading {
     const byShard = [...this.#known].sort((a, b) => a.shards[0] - b.shards[0])
     const parts = [...this.#parts].sort((a, b) => a.shard - b.shard || a.snapshot - b.snapshot)
     let last: OpenPartial | null = null
-    const open = (path: string): OpenPartial => {
-      if (last?.path !== path) last = readPartial(path)
+    const open = ({ path, state }: KnownPartial): OpenPartial => {
+      if (last?.path !== path) last = readPartial(path, state)
       return last
+    }
+    const withCurves = new Map<string, KnownPartial>()
+    function* rowsOf(partial: KnownPartial, snapshot: number): Iterable<PartialRow> {
+      for (const row of open(partial).rows()) {
+        if (row.snapshot !== snapshot) continue
+        if (row.curve.length > 0) withCurves.set(`${snapshot}/${row.trace}`, partial)
+        yield row
+      }
     }
     return {
       files: byShard.map(({ path }) => path),
@@ -187,10 +200,12 @@ class PartialsReading {
       planned: this.#planned,
       parts,
       *rows(snapshot) {
-        for (const { path, snapshots } of byShard) {
-          if (!snapshots.has(snapshot)) continue
-          for (const row of open(path).rows()) if (row.snapshot === snapshot) yield row
-        }
+        for (const partial of byShard) if (partial.snapshots.has(snapshot)) yield* rowsOf(partial, snapshot)
+      },
+      curve(snapshot, trace) {
+        const partial = withCurves.get(`${snapshot}/${trace}`)
+        for (const row of partial === undefined ? [] : rowsOf(partial, snapshot)) if (row.trace === trace) return row.curve
+        return null
       }
     }
   }

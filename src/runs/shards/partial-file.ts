@@ -6,6 +6,8 @@
  * Columns: `snapshot`, `trace` int32; `step` float64; `outcome`, `uid` utf8; `tokens` int32; `state`, `curve` binary (`state.ts`).
  */
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import type { Data, DataType, RecordBatch } from 'apache-arrow'
 import { Fault } from '../../core/errors.js'
 import { openStillSync } from '../../core/still-file-sync.js'
@@ -21,6 +23,7 @@ const BATCH_BYTES = 2 ** 26
 
 export interface OpenPartial {
   readonly path: string
+  /** read at the first call */
   readonly meta: PartialMeta
   rows(): Iterable<PartialRow>
 }
@@ -131,20 +134,35 @@ function contentHash(text: string, batches: ReadonlyArray<readonly Data[]>): str
   return hash.digest('hex')
 }
 
-/** @throws Fault for a file that is none, is torn or was changed, or is of another version */
-export function readPartial(path: string): OpenPartial {
+/**
+ * @param known the file as it was read before: as long as it stands still, its hash is not computed again
+ * @throws Fault for a file that is none, is torn or was changed, or is of another version
+ */
+export function readPartial(path: string, known: FileState | null = null): OpenPartial {
   const file = openStillSync(path, wordsOf('partial'))
   try {
-    return decodePartial(
-      file.whole(length => Buffer.allocUnsafeSlow(length)),
-      path
-    )
+    const bytes = file.whole(length => Buffer.allocUnsafeSlow(length))
+    return decodePartial(bytes, path, known !== null && isDeepStrictEqual(known, stateOfFile(path)))
   } finally {
     file.close()
   }
 }
 
-export function decodePartial(bytes: Uint8Array, path: string): OpenPartial {
+/** What changes where a file does. */
+export interface FileState {
+  readonly ino: bigint
+  readonly size: bigint
+  readonly mtimeNs: bigint
+  readonly ctimeNs: bigint
+}
+
+export function stateOfFile(path: string): FileState {
+  const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+  return { ino, size, mtimeNs, ctimeNs }
+}
+
+/** @param isChecked its content was found to have its hash */
+export function decodePartial(bytes: Uint8Array, path: string, isChecked = false): OpenPartial {
   const fault = (problem: string, found: string, expected: string, cause?: unknown): Fault =>
     new Fault({ format: 'partial', problem, found, expected, place: { file: path }, cause })
   const whole = 'a whole partial, as traces --shard writes it: run that shard again'
@@ -154,9 +172,17 @@ export function decodePartial(bytes: Uint8Array, path: string): OpenPartial {
   if (version !== PARTIAL_SCHEMA.version)
     throw fault('of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
   const text = metadata.get('partial') ?? ''
-  if (metadata.get('content_sha256') !== hashOf(text, batches)) throw fault('torn', 'content of another hash than it states', whole)
+  if (!isChecked && metadata.get('content_sha256') !== hashOf(text, batches)) throw fault('torn', 'content of another hash than it states', whole)
   // This program wrote it: it has its hash.
-  return { path, meta: JSON.parse(text) as PartialMeta, rows: () => rowsOf(batches) }
+  let meta: PartialMeta | null = null
+  return {
+    path,
+    get meta() {
+      meta ??= JSON.parse(text) as PartialMeta
+      return meta
+    },
+    rows: () => rowsOf(batches)
+  }
 }
 
 function tableOf(bytes: Uint8Array, torn: (cause: unknown) => Fault) {
