@@ -256,7 +256,7 @@ t.test('DuckDB reads the tokens in place, and its sums are those of the statisti
   await inShards(paths, 3, join(out, 'shards'), pool)
   const { snapshots } = await merged([join(out, 'shards/partials')], join(out, 'merged'))
   const { rows } = await queryDuckDb(
-    `SELECT snapshot, step, count(*)::INTEGER, count(DISTINCT trace)::INTEGER, sum(value) FROM read_parquet('${join(out, 'shards/tokens')}/*/*/*.parquet', hive_partitioning = true)
+    `SELECT snapshot, step, count(*)::INTEGER, count(DISTINCT trace)::INTEGER, sum(value) FROM read_parquet('${join(out, 'shards/tokens')}/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
      GROUP BY ALL ORDER BY snapshot, step`
   )
   const expected = snapshots
