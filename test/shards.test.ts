@@ -152,8 +152,8 @@ t.test('a partial is an Arrow file that says what it holds', async t => {
 t.test('a partial of which any byte that counts was changed, or that was cut, is named', async t => {
   const { file, out } = await twoShards(t)
   const bytes = readFileSync(file(0))
-  const { meta, rows } = decodePartial(bytes, 'x')
-  const whole = JSON.stringify([meta, [...rows()]])
+  const { meta, planned, rows } = decodePartial(bytes, 'x')
+  const whole = JSON.stringify([meta, planned(), [...rows()]])
   const random = new Random(seedOf(3))
   for (let round = 0; round < rounds(300); round++) {
     const changed = Buffer.from(bytes)
@@ -161,7 +161,7 @@ t.test('a partial of which any byte that counts was changed, or that was cut, is
     let read: string | null = null
     try {
       const again = decodePartial(changed, 'x')
-      read = JSON.stringify([again.meta, [...again.rows()]])
+      read = JSON.stringify([again.meta, again.planned(), [...again.rows()]])
     } catch (error) {
       if (!(error instanceof Fault)) throw error
     }
@@ -197,8 +197,8 @@ t.test('partials that do not belong together are refused, each by its name', asy
   t.match(await only([file(0), file(1), set]), [
     /^partial differently set: .*, expected the settings of .* \(.*set\/partials\/shard-1-of-2\.arrow\)$/
   ])
-  const { meta, rows } = readPartial(file(1))
-  writeFileSync(join(out, 'old.arrow'), encodePartial({ ...meta, versions: { ...meta.versions, node: '18.0.0' } }, [...rows()]))
+  const { meta, planned, rows } = readPartial(file(1))
+  writeFileSync(join(out, 'old.arrow'), encodePartial({ ...meta, planned: planned(), versions: { ...meta.versions, node: '18.0.0' } }, [...rows()]))
   t.match(await only([file(0), file(1), join(out, 'old.arrow')]), [/^partial of another program: .*18\.0\.0.* \(.*old\.arrow\)$/])
   writeFileSync(join(out, 'torn.arrow'), readFileSync(file(1)).subarray(0, 5000))
   t.match(await only([file(0), join(out, 'torn.arrow'), join(out, 'no.arrow')]), [
@@ -214,8 +214,8 @@ t.test('partials that do not belong together are refused, each by its name', asy
 
 t.test('a partial whose snapshot would lead out of the output folder is refused', async t => {
   const { out, file } = await twoShards(t)
-  const { meta, rows } = readPartial(file(1))
-  const planned = meta.planned.map(snapshot => ({ ...snapshot, plan: { ...snapshot.plan, name: '../../x' } }))
+  const { meta, planned: plannedOf, rows } = readPartial(file(1))
+  const planned = plannedOf().map(snapshot => ({ ...snapshot, plan: { ...snapshot.plan, name: '../../x' } }))
   mkdirSync(join(out, 'bad'))
   writeFileSync(join(out, 'bad/b.arrow'), encodePartial({ ...meta, planned }, [...rows()]))
   t.match(await messagesOf(merged([join(out, 'bad/b.arrow'), file(0)], join(out, 'm'))), [/^partial unsafe name: /])

@@ -24,8 +24,9 @@ export async function combinePartials(paths: readonly string[], file: string): P
   const rows: PartialRow[] = []
   const numbers = [...partials.planned.keys()].sort((a, b) => a - b)
   for (const number of numbers) {
-    const own = [...partials.rows(number)].sort((a, b) => a.trace - b.trace)
-    for (const row of own) rows.push(row)
+    const own: PartialRow[] = []
+    for (const row of partials.rows(number)) own.push({ ...row, state: row.state.slice(), curve: row.curve.slice() })
+    for (const row of own.sort((a, b) => a.trace - b.trace)) rows.push(row)
   }
   const planned = [...partials.planned].map(([number, snapshot]) => ({ number, ...snapshot })).sort((a, b) => a.number - b.number)
   const { head, shards, parts } = partials

@@ -8,7 +8,7 @@ import { Failures, Fault, describeCause, printable } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
 import type { DumpReading } from '../../schema/samples.js'
 import type { MeasuredPart, PartialMeta, PartialRow, PlannedSnapshot } from './contract.js'
-import { readPartial, stateOfFile, type FileState, type OpenPartial } from './partial-file.js'
+import { readPartial, scratchMemory, stateOfFile, type FileState, type OpenPartial } from './partial-file.js'
 
 const ENDING = '.arrow'
 
@@ -24,7 +24,7 @@ export interface Partials {
   readonly planned: ReadonlyMap<number, PlannedSnapshot>
   /** by shard and snapshot */
   readonly parts: readonly MeasuredPart[]
-  /** The traces of one snapshot, partial by partial. */
+  /** The traces of one snapshot, partial by partial. The bytes of a row stay until the next partial is read. */
   rows(snapshot: number): Iterable<PartialRow>
   /** The curve of a trace of a snapshot whose rows were read; null: it has none. */
   curve(snapshot: number, trace: number): Uint8Array | null
@@ -37,10 +37,11 @@ export interface Partials {
 export async function openPartials(paths: readonly string[], isWhole: boolean): Promise<Partials> {
   const faults: Fault[] = []
   const reading = new PartialsReading()
+  const allocate = scratchMemory()
   for (const path of await partialFiles(paths, faults)) {
     try {
       const state = stateOfFile(path)
-      reading.add(readPartial(path), state)
+      reading.add(readPartial(path, null, allocate), state)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       faults.push(error)
@@ -110,8 +111,9 @@ class PartialsReading {
   readonly #readings = new Map<number, DumpReading>()
 
   /** @throws Fault for a snapshot whose outputs would lie elsewhere */
-  add({ path, meta }: OpenPartial, state: FileState): void {
-    const { shards, planned, parts, ...head } = meta
+  add({ path, meta, planned: plannedOf }: OpenPartial, state: FileState): void {
+    const { shards, parts, ...head } = meta
+    const planned = parts.every(({ snapshot }) => this.#planned.has(snapshot)) ? [] : plannedOf()
     for (const { plan } of planned) {
       const isName = /^[^/\\\0]+$/.test(plan.name) && plan.name !== '.' && plan.name !== '..'
       if (!isName) throw fault('unsafe name', printable(JSON.stringify(plan.name)), 'the name of a folder', path)
@@ -181,8 +183,9 @@ class PartialsReading {
     const byShard = [...this.#known].sort((a, b) => a.shards[0] - b.shards[0])
     const parts = [...this.#parts].sort((a, b) => a.shard - b.shard || a.snapshot - b.snapshot)
     let last: OpenPartial | null = null
+    const allocate = scratchMemory()
     const open = ({ path, state }: KnownPartial): OpenPartial => {
-      if (last?.path !== path) last = readPartial(path, state)
+      if (last?.path !== path) last = readPartial(path, state, allocate)
       return last
     }
     const withCurves = new Map<string, KnownPartial>()

@@ -23,22 +23,26 @@ const BATCH_BYTES = 2 ** 26
 
 export interface OpenPartial {
   readonly path: string
-  /** read at the first call */
-  readonly meta: PartialMeta
+  readonly meta: Omit<PartialMeta, 'planned'>
+  /** parsed at each call: all partials of a run say the same of a snapshot */
+  planned(): PartialMeta['planned']
   rows(): Iterable<PartialRow>
 }
 
 /** The bytes of a partial. @param rows by snapshot and trace, each increasing */
 export function encodePartial(meta: PartialMeta, rows: readonly PartialRow[]): Uint8Array {
   const arrow = loadArrow()
-  const text = JSON.stringify(meta)
+  const { planned, ...own } = meta
+  const text = JSON.stringify(own)
+  const plannedText = JSON.stringify(planned)
   const columns = inBatches(rows).map(batch => columnsOf(arrow, batch))
   const metadata = new Map([
     ['schema', PARTIAL_SCHEMA.name],
     ['schema_version', PARTIAL_SCHEMA.version],
     ['generator', `${meta.generator.name} ${meta.generator.version}`],
-    ['content_sha256', contentHash(text, columns)],
-    ['partial', text]
+    ['content_sha256', contentHash(text + plannedText, columns)],
+    ['partial', text],
+    ['planned', plannedText]
   ])
   const field = (name: string, type: DataType, nullable = false) => new arrow.Field(name, type, nullable)
   const [int, bytes, words] = [new arrow.Int32(), new arrow.Binary(), new arrow.Utf8()]
@@ -134,14 +138,26 @@ function contentHash(text: string, batches: ReadonlyArray<readonly Data[]>): str
   return hash.digest('hex')
 }
 
+type Allocate = (length: number) => Uint8Array
+
+/** Memory that every file takes in its turn: what was read before is gone. */
+export function scratchMemory(): Allocate {
+  let memory = Buffer.alloc(0)
+  return length => {
+    if (memory.length < length) memory = Buffer.allocUnsafeSlow(length)
+    return memory.subarray(0, length)
+  }
+}
+
 /**
  * @param known the file as it was read before: as long as it stands still, its hash is not computed again
+ * @param allocate gives memory that stays as long as rows are read
  * @throws Fault for a file that is none, is torn or was changed, or is of another version
  */
-export function readPartial(path: string, known: FileState | null = null): OpenPartial {
+export function readPartial(path: string, known: FileState | null = null, allocate: Allocate = Buffer.allocUnsafeSlow): OpenPartial {
   const file = openStillSync(path, wordsOf('partial'))
   try {
-    const bytes = file.whole(length => Buffer.allocUnsafeSlow(length))
+    const bytes = file.whole(allocate)
     return decodePartial(bytes, path, known !== null && isDeepStrictEqual(known, stateOfFile(path)))
   } finally {
     file.close()
@@ -172,15 +188,13 @@ export function decodePartial(bytes: Uint8Array, path: string, isChecked = false
   if (version !== PARTIAL_SCHEMA.version)
     throw fault('of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
   const text = metadata.get('partial') ?? ''
-  if (!isChecked && metadata.get('content_sha256') !== hashOf(text, batches)) throw fault('torn', 'content of another hash than it states', whole)
+  const plannedText = metadata.get('planned') ?? ''
+  if (!isChecked && metadata.get('content_sha256') !== hashOf(text + plannedText, batches)) throw fault('torn', 'content of another hash than it states', whole)
   // This program wrote it: it has its hash.
-  let meta: PartialMeta | null = null
   return {
     path,
-    get meta() {
-      meta ??= JSON.parse(text) as PartialMeta
-      return meta
-    },
+    meta: JSON.parse(text) as OpenPartial['meta'],
+    planned: () => JSON.parse(plannedText) as PartialMeta['planned'],
     rows: () => rowsOf(batches)
   }
 }

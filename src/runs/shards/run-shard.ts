@@ -152,7 +152,7 @@ async function isUnchanged(
   { snapshots }: RunPlan,
   { shard, out, pool }: ShardRun
 ): Promise<boolean> {
-  const { shards, planned: _planned, parts, failed: _failed, ...earlier } = meta
+  const { shards, parts, failed: _failed, ...earlier } = meta
   const { failed: _now, ...now } = head
   if (!isDeepStrictEqual(earlier, JSON.parse(JSON.stringify(now))) || !isDeepStrictEqual(shards, [shard.index])) return false
   if (parts.some(({ faults, statisticsFault }) => faults.length > 0 || statisticsFault !== null)) return false
@@ -175,7 +175,7 @@ async function removeOldTokens(out: string, earlier: OpenPartial | null, { parts
 function outcomeOf(
   status: ShardOutcome['status'],
   partial: string,
-  { parts, failed }: PartialMeta,
+  { parts, failed }: OpenPartial['meta'],
   rows: Iterable<PartialRow>
 ): ShardOutcome {
   let [traces, tokens] = [0, 0]

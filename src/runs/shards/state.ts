@@ -10,9 +10,9 @@ export function packState(state: TraceState): Uint8Array {
   return serialize(state)
 }
 
-/** @param bytes of a partial whose hash was checked: nothing else is safe to read */
+/** @param bytes of a partial whose hash was checked: nothing else is safe to read. They are copied, since arrays stay views of them */
 export function unpackState(bytes: Uint8Array): TraceState {
-  return deserialize(bytes) as TraceState
+  return deserialize(Buffer.from(bytes)) as TraceState
 }
 
 export function packCurve({ values, boundaries }: ExampleCurve): Uint8Array {
@@ -20,5 +20,5 @@ export function packCurve({ values, boundaries }: ExampleCurve): Uint8Array {
 }
 
 export function unpackCurve(bytes: Uint8Array): ExampleCurve {
-  return deserialize(bytes) as ExampleCurve
+  return deserialize(Buffer.from(bytes)) as ExampleCurve
 }
