@@ -198,7 +198,10 @@ t.test('partials that do not belong together are refused, each by its name', asy
     /^partial differently set: .*, expected the settings of .* \(.*set\/partials\/shard-1-of-2\.arrow\)$/
   ])
   const { meta, planned, rows } = readPartial(file(1))
-  writeFileSync(join(out, 'old.arrow'), encodePartial({ ...meta, planned: planned(), versions: { ...meta.versions, node: '18.0.0' } }, [...rows()]))
+  writeFileSync(
+    join(out, 'old.arrow'),
+    encodePartial({ ...meta, planned: planned(), versions: { ...meta.versions, node: '18.0.0' } }, [...rows()])
+  )
   t.match(await only([file(0), file(1), join(out, 'old.arrow')]), [/^partial of another program: .*18\.0\.0.* \(.*old\.arrow\)$/])
   writeFileSync(join(out, 'torn.arrow'), readFileSync(file(1)).subarray(0, 5000))
   t.match(await only([file(0), join(out, 'torn.arrow'), join(out, 'no.arrow')]), [

@@ -189,7 +189,8 @@ export function decodePartial(bytes: Uint8Array, path: string, isChecked = false
     throw fault('of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
   const text = metadata.get('partial') ?? ''
   const plannedText = metadata.get('planned') ?? ''
-  if (!isChecked && metadata.get('content_sha256') !== hashOf(text + plannedText, batches)) throw fault('torn', 'content of another hash than it states', whole)
+  if (!isChecked && metadata.get('content_sha256') !== hashOf(text + plannedText, batches))
+    throw fault('torn', 'content of another hash than it states', whole)
   // This program wrote it: it has its hash.
   return {
     path,
