@@ -16,7 +16,7 @@ import { tree } from './support/folders.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
 import { runCli } from './support/cli.js'
-import { inShards, merged, onOneMachine, outputsOf, shardSettings, writeInputs } from './support/shards.js'
+import { inShards, merged, onOneMachine, outputsOf, shardSettings, statesOf, writeInputs } from './support/shards.js'
 
 const pool = openTracePool(1)
 t.teardown(() => pool.destroy())
@@ -120,6 +120,16 @@ t.test('three shards of a page and of dumps have the bytes of one machine', asyn
   await inShards(paths, 3, join(out, 'shards'), pool)
   await merged([join(out, 'shards/partials')], join(out, 'merged'))
   t.strictSame(outputsOf(join(out, 'merged')), outputsOf(join(out, 'whole')))
+})
+
+t.test('the samples at both sides of a cut are looked at', async t => {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  const paths = ['padded', 'lines', 'ranks'].map(name => inputs[name])
+  for (const count of [1, 9, 40]) await inShards(paths, count, join(out, String(count)), pool)
+  const whole = statesOf(join(out, '1/partials'))
+  t.ok(whole.length > 30)
+  for (const count of [9, 40]) t.strictSame(statesOf(join(out, String(count), 'partials')), whole, `${count} shards`)
 })
 
 t.test('a partial is an Arrow file that says what it holds', async t => {

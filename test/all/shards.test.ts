@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openTracePool } from '../../src/compute/traces/pool.js'
 import { combinePartials } from '../../src/runs/shards/combine.js'
-import { inShards, merged, onOneMachine, outputsOf, writeInputs, type ShardedOptions } from '../support/shards.js'
+import { inShards, merged, onOneMachine, outputsOf, statesOf, writeInputs, type ShardedOptions } from '../support/shards.js'
 
 const pool = openTracePool(2)
 t.teardown(() => pool.destroy())
@@ -23,6 +23,8 @@ t.test('the bytes of one machine at any number of shards', async t => {
       await inShards(paths, count, shards, pool, options)
       await merged([join(shards, 'partials')], join(out, name, `merged-${count}`), options)
       t.strictSame(outputsOf(join(out, name, `merged-${count}`)), expected, `${name} in ${count}`)
+      const states = (of: number): readonly string[] => statesOf(join(out, name, `of-${of}`, 'partials'))
+      t.strictSame(states(count), states(1), `records of ${name} in ${count}`)
     }
   }
   for (const [name, path] of Object.entries(inputs)) await t.test(name, t => same(t, name, [path]))

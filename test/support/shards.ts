@@ -1,5 +1,6 @@
 /** One run of every kind of input on one machine, and in shards, inside the test's process. */
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { TracePool } from '../../src/compute/traces/pool.js'
@@ -9,6 +10,7 @@ import { runBatch } from '../../src/runs/batch.js'
 import { runDiagnose } from '../../src/runs/diagnose.js'
 import type { ShardSettings } from '../../src/runs/shards/contract.js'
 import { mergePartials, type MergeOutcome } from '../../src/runs/shards/merge.js'
+import { readPartial } from '../../src/runs/shards/partial-file.js'
 import { runShard, type ShardOutcome } from '../../src/runs/shards/run-shard.js'
 import type { SnapshotSettings } from '../../src/runs/snapshot-work.js'
 import { findSnapshots } from '../../src/study/inventory.js'
@@ -61,6 +63,13 @@ export async function inShards(
 
 export function merged(paths: readonly string[], out: string, { formats = [] }: ShardedOptions = {}): Promise<MergeOutcome> {
   return mergePartials({ paths, out, formats, threads: 1 })
+}
+
+/** Every trace of some partials as its bytes, which hold what was made of its neighbours: by snapshot and canonical index. */
+export function statesOf(folder: string): readonly string[] {
+  const rows = readdirSync(folder).flatMap(name => [...readPartial(join(folder, name)).rows()])
+  rows.sort((a, b) => a.snapshot - b.snapshot || a.trace - b.trace)
+  return rows.map(({ snapshot, trace, state }) => `${snapshot}/${trace} ${createHash('sha256').update(state).digest('hex')}`)
 }
 
 /** Hashes of what a merge and one machine both write. */
