@@ -25,7 +25,9 @@ t.test('the bytes of one machine at any number of shards', async t => {
       await merged([join(shards, 'partials')], join(out, name, `merged-${count}`), options)
       t.strictSame(outputsOf(join(out, name, `merged-${count}`)), expected, `${name} in ${count}`)
       const states = (of: number): readonly string[] => statesOf(join(out, name, `of-${of}`, 'partials'))
-      t.strictSame(states(count), states(1), `records of ${name} in ${count}`)
+      // Of a snapshot that fails, a shard keeps no trace; another one does not know of it.
+      if (!paths.includes(inputs['bad']) || options.skipBad === true)
+        t.strictSame(states(count), states(1), `records of ${name} in ${count}`)
     }
   }
   for (const [name, path] of Object.entries(inputs)) await t.test(name, t => same(t, name, [path]))

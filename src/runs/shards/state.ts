@@ -12,7 +12,17 @@ export function packState(state: TraceState): Uint8Array {
 
 /** @param bytes of a partial whose hash was checked: nothing else is safe to read. They are copied, since arrays stay views of them */
 export function unpackState(bytes: Uint8Array): TraceState {
-  return deserialize(Buffer.from(bytes)) as TraceState
+  return ownArrays(deserialize(bytes)) as TraceState
+}
+
+/** Arrays with memory of their own: V8 gives views, each of which would keep the whole file. */
+function ownArrays(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice()
+  for (const [key, inner] of Object.entries(value)) {
+    if (typeof inner === 'object' && inner !== null) (value as Record<string, unknown>)[key] = ownArrays(inner)
+  }
+  return value
 }
 
 export function packCurve({ values, boundaries }: ExampleCurve): Uint8Array {
