@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program's entry: `node dist/run.js`. The commands `traces` and `diagnose`, which take a second, are loaded as bundles (`tools/build.ts`).
+ * The program's entry: `node dist/run.js`. `traces` and `diagnose`, which take a second, and `merge` are loaded as bundles (`tools/build.ts`).
  * This module and those that it imports are loaded by any Node from 14.13 on, which then says that it is too old. So none of them
  * assigns with `??=`, and they load what may be newer on demand.
  */
@@ -27,6 +27,13 @@ process.on('unhandledRejection', error => {
   void fail(error)
 })
 
+/** The bundle of a command; the others are run from their modules. A merge may have few file descriptors, and its modules are many. */
+const BUNDLES: ReadonlyMap<string, string> = new Map([
+  ['traces', 'traces'],
+  ['merge', 'traces'],
+  ['diagnose', 'diagnose']
+])
+
 function bundled(name: string): Program {
   // Required, not imported: for an import, Node first scans a CommonJS module for its exports, which takes longer than all the rest.
   const { loadBundle } = createRequire(import.meta.url)('./src/core/load.cjs') as typeof import('./src/core/load.cjs')
@@ -46,7 +53,8 @@ if (isTooOld(process.versions.node)) {
 
 try {
   const command = process.argv[2]
-  const program = command === 'traces' || command === 'diagnose' ? bundled(command) : await import('./src/cli/program.js')
+  const bundle = BUNDLES.get(command)
+  const program = bundle === undefined ? await import('./src/cli/program.js') : bundled(bundle)
   await program.run()
 } catch (error) {
   await fail(error)

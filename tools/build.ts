@@ -4,7 +4,7 @@
  *     src/replica/                      what the replica copies as it is: claims, article
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
  *     maps/kernel.wasm.map              their source map, which is not published
- *     bundle/traces.cjs, diagnose.cjs   these two commands, each as one file
+ *     bundle/traces.cjs, diagnose.cjs   these commands, each as one file; `merge` is in the first
  *     bundle/worker.cjs                 the same of the pool's worker
  *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
@@ -103,7 +103,7 @@ const PLACES = `
 const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
-/** Commands in modules of their own: src/cli/cli.ts imports a command's module when it runs that command. */
+/** Commands in modules of their own: src/cli/cli.ts imports a command's module when it runs that command. `merge` is in every bundle. */
 const COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'traces', 'verify']
 
 /** A bundle has one command at most: that of its name. */

@@ -2,6 +2,7 @@
 import type { LambdaAdvantages } from '../compute/diagnostics/contract.js'
 import { FINDING_KINDS, SAMPLING_DESIGNS, type FindingKind, type SamplingDesign } from '../schema/diagnostics.js'
 import { nearest, printable } from '../core/errors.js'
+import type { ToldByStudy } from '../runs/diagnosis.js'
 import type { OptionValues } from './options.js'
 import { meant, pathText, usage } from './usage.js'
 
@@ -17,6 +18,16 @@ export interface DiagnoseTold {
   readonly history: string | null
 }
 
+/** What `traces` says, whose shards carry the diagnostics too. */
+export const NOTHING_TOLD: DiagnoseTold = {
+  gamma: null,
+  lambdaReturns: null,
+  lambdaAdvantages: null,
+  sampling: null,
+  failOn: [],
+  history: null
+}
+
 export function diagnoseOptions(values: OptionValues): DiagnoseTold {
   const { sampling, history } = values
   return {
@@ -26,6 +37,16 @@ export function diagnoseOptions(values: OptionValues): DiagnoseTold {
     sampling: sampling === undefined ? null : oneOfList('sampling', sampling, SAMPLING_DESIGNS),
     failOn: [...new Set((values['fail-on'] ?? []).map(kind => oneOfList('fail-on', kind, FINDING_KINDS)))],
     history: history === undefined ? null : pathText('--history', history, 'a file')
+  }
+}
+
+/** What the command line tells, else what the study does. */
+export function toldOver(told: DiagnoseTold, stated: ToldByStudy) {
+  return {
+    sampling: told.sampling ?? stated.sampling,
+    gamma: told.gamma ?? stated.gamma,
+    lambdaReturns: told.lambdaReturns ?? stated.lambdaReturns,
+    lambdaAdvantages: told.lambdaAdvantages ?? stated.lambdaAdvantages
   }
 }
 

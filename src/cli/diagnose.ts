@@ -12,11 +12,14 @@ import { toldOfStudy } from '../runs/diagnosis.js'
 import { diagnoseSnapshot, type RecordedDiagnosis } from '../runs/recorded-diagnosis.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { DiagnoseOptions } from './args.js'
+import { toldOver } from './diagnose-args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting, type Reporter } from './reporter.js'
 import { settingsOf } from './trace-settings.js'
 
 export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
+  const { shard } = options
+  if (shard !== null) return (await import('./shard-run.js')).runShardCommand({ ...options, shard }, io, pool)
   return reporting({ ...options, note: pool.note }, io, async reporter => {
     const { paths, out, against: other, study } = options
     if (study !== null) refuseOutputsAtStudy(study, out)
@@ -28,14 +31,7 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
     reporter.tellFaults(faults)
     const { settings, notes } = await settingsOf({ ...options, against: null })
     for (const note of notes) reporter.progress.line(`note: ${note}`)
-    const stated = toldOfStudy(settings.traces)
-    const told = {
-      sampling: options.sampling ?? stated.sampling,
-      gamma: options.gamma ?? stated.gamma,
-      lambdaReturns: options.lambdaReturns ?? stated.lambdaReturns,
-      lambdaAdvantages: options.lambdaAdvantages ?? stated.lambdaAdvantages,
-      history
-    }
+    const told = { ...toldOver(options, toldOfStudy(settings.traces)), history }
     const done: { readonly plan: SnapshotPlan; readonly outcome: RecordedDiagnosis }[] = []
     for (const plan of plans) {
       const folder = outputFolder(out, plan)

@@ -9,7 +9,8 @@ import { packSample, placeOfSample, type PackedSample } from '../compute/traces/
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Fault } from '../core/errors.js'
-import { isLeftOut, type Dump, type DumpOptions } from '../ingest/dumps/contract.js'
+import { isBeside, isLeftOut, type Dump, type DumpOptions, type PartRange } from '../ingest/dumps/contract.js'
+import { factsOf } from '../ingest/dumps/findings.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
 import { spansOf } from '../ingest/tokenizer/spans.js'
@@ -64,7 +65,7 @@ export async function openDumpTraces(
     const tokenizer = path === null || !measured ? null : (given ?? (await readTokenizer(path)))
     const texts = tokenizer === null || !dump.hasTokenIds ? null : await tokenizer.load()
     const second = against === null ? null : await openSecond(against, { ...readingOf(settings), signal })
-    return new DumpTraces(context, dump, second, { file: tokenizer, texts }, base, options)
+    return new DumpTraces(context, { dump, part: work.part ?? null, second }, { file: tokenizer, texts }, base, options)
   } catch (error) {
     await dump.close()
     throw error
@@ -72,7 +73,7 @@ export async function openDumpTraces(
 }
 
 /** @throws Fault where the dump lacks what a trace is made of, with the nearest name that it has */
-function requireTraces({ arrays, facts }: Dump, file: string): void {
+export function requireTraces({ arrays, facts }: Dump, file: string): void {
   for (const array of TRACE_OF_SAMPLE) {
     if (arrays.has(array)) continue
     const found = [[...arrays.keys()].join(', '), ...facts.notes.filter(note => note.startsWith(`no ${array};`))].join('; ')
@@ -141,17 +142,28 @@ interface SecondDump {
   readonly folder: string
 }
 
+/** What is read. */
+interface ReadDumps {
+  readonly dump: Dump
+  /** of the bytes of the dump; null: the whole */
+  readonly part: PartRange | null
+  /** holds the same traces; null: nothing is compared. A part is compared with nothing */
+  readonly second: SecondDump | null
+}
+
 /** A sample in shared memory, which goes back to the pool when every task that reads it was answered. */
 interface HeldSample {
   readonly packed: PackedSample
   readonly against: PackedSample | null
+  /** false: it stands beside the part that is measured */
+  readonly isOwn: boolean
   readers: number
 }
 
 class DumpTraces implements TraceSource {
   readonly #context: RunContext
   readonly #dump: Dump
-  /** holds the same traces; null: nothing is compared */
+  readonly #part: PartRange | null
   readonly #second: SecondDump | null
   readonly #texts: Texts
   readonly #base: TaskBase
@@ -161,9 +173,10 @@ class DumpTraces implements TraceSource {
   /** what each task under way reads */
   readonly #read = new Map<TraceTask, readonly HeldSample[]>()
 
-  constructor(context: RunContext, dump: Dump, second: SecondDump | null, texts: Texts, base: TaskBase, options: SourceOptions) {
+  constructor(context: RunContext, { dump, part, second }: ReadDumps, texts: Texts, base: TaskBase, options: SourceOptions) {
     this.#context = context
     this.#dump = dump
+    this.#part = part
     this.#second = second
     this.#texts = texts
     this.#base = base
@@ -171,8 +184,9 @@ class DumpTraces implements TraceSource {
   }
 
   async *tasks(): AsyncGenerator<TraceTask, void, void> {
-    if (this.#base.wanted.record === null) for await (const held of this.#samples()) yield this.#task(held, null, null)
-    else yield* this.#besideOthers()
+    if (this.#base.wanted.record === null) {
+      for await (const held of this.#samples()) if (held.isOwn) yield this.#task(held, null, null)
+    } else yield* this.#besideOthers()
   }
 
   /** A record looks at the values of the samples on both sides. */
@@ -180,7 +194,7 @@ class DumpTraces implements TraceSource {
     let before: HeldSample | null = null
     let current: HeldSample | null = null
     for await (const behind of this.#samples()) {
-      if (current !== null) {
+      if (current?.isOwn === true) {
         current.readers++
         behind.readers++
         yield this.#task(current, before, behind)
@@ -188,7 +202,7 @@ class DumpTraces implements TraceSource {
       before = current
       current = behind
     }
-    if (current !== null) yield this.#task(current, before, null)
+    if (current?.isOwn === true) yield this.#task(current, before, null)
   }
 
   #task(held: HeldSample, before: HeldSample | null, behind: HeldSample | null): TraceTask {
@@ -208,8 +222,14 @@ class DumpTraces implements TraceSource {
     const others = this.#second?.dump.samples(TRACE_OF_SAMPLE)
     try {
       const arrays = this.#base.wanted.record === null ? TRACE_OF_SAMPLE : SAMPLE_ARRAYS
-      for await (const item of this.#dump.samples(arrays, texts !== null)) {
+      const part = this.#part
+      const items = part === null ? this.#dump.samples(arrays, texts !== null) : this.#dump.samplesWithin(part, arrays, texts !== null)
+      for await (const item of items) {
         this.#context.throwIfInterrupted()
+        if (isBeside(item)) {
+          yield { packed: packSample(item.beside, this.#buffers), against: null, isOwn: false, readers: 1 }
+          continue
+        }
         const other = others === undefined ? null : await inSecond(others.next(), this.#second?.folder ?? '')
         if (isLeftOut(item)) {
           if (other !== null && other.done !== true && !isLeftOut(other.value)) {
@@ -222,7 +242,7 @@ class DumpTraces implements TraceSource {
         const spans = texts === null ? null : spansOf(item, texts, this.#base.endMarker)
         const packed = packSample(item, this.#buffers, spans)
         const against = other === null ? null : packSample(sameSample(item, other), this.#buffers)
-        yield { packed, against, readers: 1 }
+        yield { packed, against, isOwn: true, readers: 1 }
       }
       const more = await others?.next()
       if (more?.done === false) {
@@ -257,10 +277,12 @@ class DumpTraces implements TraceSource {
   end(): SourceEnd {
     const { inputs } = this.#dump
     const { file, texts } = this.#texts
-    const notes = file !== null && texts === null ? [...this.#dump.facts.notes, WITHOUT_IDS] : this.#dump.facts.notes
-    const facts = { ...this.#dump.facts, notes }
+    const read = this.#dump.reading
+    const reading = file !== null && texts === null ? { ...read, laterNotes: [...read.laterNotes, WITHOUT_IDS] } : read
+    const facts = factsOf(reading)
     const tokenizer = file === null ? null : { sha256: file.sha256, bytes: file.bytes }
     const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
-    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.dump.inputs ?? null, tokenizer } }
+    const dump = { facts, inputs, leftOut, against: this.#second?.dump.inputs ?? null, tokenizer }
+    return { header: NO_PAGE, html: null, dump, reading, namedElsewhere: null }
   }
 }

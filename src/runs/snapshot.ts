@@ -56,13 +56,16 @@ export interface MeasuredSnapshot {
   readonly dump: ReadDump | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
-  /** for the diagnostics, in canonical order; empty where none were asked for */
-  readonly records: readonly SourcedRecord[]
   /** data of Figure 8 */
   readonly figure: CriticTraceFigureData
 }
 
-export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure' | 'records'> {
+/** With the records of the diagnostics: one a trace where the work asks for them, in canonical order. */
+export interface RecordedSnapshot extends MeasuredSnapshot {
+  readonly records: readonly SourcedRecord[]
+}
+
+export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
   readonly outputs: readonly FileSummary[]
 }
 
@@ -78,64 +81,99 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     progress: { onSnapshot: onProgress && (async () => onProgress) }
   })
   return inTransaction(run.out, run, async set => {
-    // The arrays of the examples are released here, because a batch keeps its outcomes.
-    const { figure, records: _, ...measured } = await measureSnapshot(context, run, set)
-    if (formats.length > 0) {
-      const { drawFigures, planFigures } = await import('./drawing.js')
-      await drawFigures(context, set, await planFigures({ criticTraces: figure }), { formats, threads: pool.threads, manifest: null })
-    }
-    return measured
+    const { records: _, ...measured } = await measureSnapshot(context, run, set)
+    return drawnSnapshot(context, set, measured, { formats, threads: pool.threads })
   })
 }
 
+/** Draws the figure. The arrays of the examples are released here, because a batch keeps its outcomes. */
+export async function drawnSnapshot(
+  context: RunContext,
+  set: OutputSet,
+  { figure, ...measured }: MeasuredSnapshot,
+  { formats, threads }: { readonly formats: readonly FigureFormat[]; readonly threads: number }
+): Promise<Omit<MeasuredSnapshot, 'figure'>> {
+  if (formats.length > 0) {
+    const { drawFigures, planFigures } = await import('./drawing.js')
+    await drawFigures(context, set, await planFigures({ criticTraces: figure }), { formats, threads, manifest: null })
+  }
+  return measured
+}
+
 /** Measures and writes a snapshot, without its figures, into a set that the caller commits. */
-export async function measureSnapshot(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<MeasuredSnapshot> {
-  const { plan, settings } = work
-  const onProgress = await context.progress.onSnapshot?.(plan)
+export async function measureSnapshot(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<RecordedSnapshot> {
+  const onProgress = await context.progress.onSnapshot?.(work.plan)
   try {
     // 1. Measure
-    const streams = openStreams(set, settings.tables)
+    const streams = openStreams(set, work.settings.tables)
     const measured = await streamTraces(context, work, streams, onProgress)
-    // 2. Pool
-    const { results, records, header, html, dump, examples } = measured
-    const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
-    const excluded = excludedFiles(plan, new Set(results.flatMap(r => r.npz?.path ?? [])), settings.traces.keys)
-    const marker = settings.expectations.boundary_end_marker
-    const labelledBy = whatSaysSynthetic(measured)
-    const origin = { ...context.origin, synthetic: context.origin.synthetic || labelledBy !== null }
-    const statistics = snapshotStatistics(results, {
-      synthetic: origin.synthetic,
-      source: plan.kind,
-      snapshotTime: header.snapshotTime,
-      threshold: settings.traces.jump_threshold,
-      successThreshold: settings.traces.success_threshold,
-      examples,
-      endMarker: marker
-    })
-    const { verified } = statistics
-    // 3. Check
-    const checks = expectations.checkExpectations(results, statistics, settings, labelledBy)
-    const failures = [
-      ...expectations.failuresOf(checks),
-      ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))
-    ]
-    if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(atTrace(f, plan, results), plan)))
-    // 4. Write
-    const writeDocuments = async (): Promise<void> => {
-      await documents.writeTraceIndex(
-        set,
-        { verified, html, dump, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
-        origin
-      )
-      await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
-      await documents.writeStatistics(set, statistics, origin)
-      await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
-    }
-    await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-    return { statistics, checks, html, dump, results, excluded, records, figure: figureData(statistics, results, examples) }
+    const finished = await finishSnapshot(context, work, measured, { set, finishTokens: metadata => streams.finish(metadata) })
+    return { ...finished, records: measured.records }
   } catch (error) {
-    throw error instanceof Fault ? atSnapshot(error, plan) : error
+    throw error instanceof Fault ? atSnapshot(error, work.plan) : error
   }
+}
+
+/** What was measured of all traces of a snapshot, whoever measured them. */
+export interface MeasuredTraces extends Pick<SourceEnd, 'header' | 'html' | 'dump'> {
+  /** canonical order */
+  readonly results: readonly TraceResult[]
+  readonly examples: ChosenExamples
+}
+
+export interface Finishing {
+  readonly set: OutputSet
+  /** ends the tables of tokens; default: there are none */
+  readonly finishTokens?: (metadata: TokenMetadata) => Promise<void>
+  /** NPZ files beside the page that it does not name; default: they are read now */
+  readonly excluded?: (named: ReadonlySet<string>) => readonly ExcludedNpz[]
+}
+
+/** The phases behind the measuring. @throws Failures with the checks that fail */
+export async function finishSnapshot(
+  context: RunContext,
+  { plan, settings }: Pick<SnapshotWork, 'plan' | 'settings'>,
+  measured: MeasuredTraces,
+  { set, finishTokens, excluded: excludedOf }: Finishing
+): Promise<MeasuredSnapshot> {
+  // 2. Pool
+  const { results, header, html, dump, examples } = measured
+  const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
+  const named = new Set(results.flatMap(r => r.npz?.path ?? []))
+  const excluded = excludedOf?.(named) ?? excludedFiles(plan, named, settings.traces.keys)
+  const marker = settings.expectations.boundary_end_marker
+  const labelledBy = whatSaysSynthetic(measured)
+  const origin = { ...context.origin, synthetic: context.origin.synthetic || labelledBy !== null }
+  const statistics = snapshotStatistics(results, {
+    synthetic: origin.synthetic,
+    source: plan.kind,
+    snapshotTime: header.snapshotTime,
+    threshold: settings.traces.jump_threshold,
+    successThreshold: settings.traces.success_threshold,
+    examples,
+    endMarker: marker
+  })
+  const { verified } = statistics
+  // 3. Check
+  const checks = expectations.checkExpectations(results, statistics, settings, labelledBy)
+  const failures = [
+    ...expectations.failuresOf(checks),
+    ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))
+  ]
+  if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(atTrace(f, plan, results), plan)))
+  // 4. Write
+  const writeDocuments = async (): Promise<void> => {
+    await documents.writeTraceIndex(
+      set,
+      { verified, html, dump, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+      origin
+    )
+    await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
+    await documents.writeStatistics(set, statistics, origin)
+    await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
+  }
+  await Promise.all([finishTokens?.({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
+  return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
 }
 
 /** Modules that are needed after the last trace. They are asked for at the first one too, to load while the workers are busy. */
@@ -151,7 +189,7 @@ async function loadLastSteps() {
 }
 
 /** What in the snapshot says that it was generated: the page, or the path of the first NPZ file that says so; null: nothing. */
-function whatSaysSynthetic({ header, results }: Measured): string | null {
+function whatSaysSynthetic({ header, results }: MeasuredTraces): string | null {
   return header.synthetic ? 'the page' : (results.find(r => r.synthetic)?.npz?.path ?? null)
 }
 
@@ -224,13 +262,12 @@ function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parque
   }
 }
 
-interface Measured extends SourceEnd {
-  readonly results: readonly TraceResult[]
-  readonly records: readonly SourcedRecord[]
-  readonly examples: ChosenExamples
-}
-
-async function streamTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<Measured> {
+async function streamTraces(
+  context: RunContext,
+  work: SnapshotWork,
+  streams: Streams,
+  onProgress: Done | undefined
+): Promise<MeasuredTraces & Pick<RecordedSnapshot, 'records'>> {
   const { traces, examplesRequired } = work.settings
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []

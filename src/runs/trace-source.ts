@@ -2,7 +2,7 @@
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask, TraceTaskBase, TraceWanted } from '../compute/traces/trace-task.js'
 import { Fault } from '../core/errors.js'
-import type { ReadDump } from '../schema/samples.js'
+import type { DumpReading, ReadDump } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
 import type { SnapshotHeader } from '../schema/traces.js'
 import type { Done } from './context.js'
@@ -14,6 +14,10 @@ export interface SourceEnd {
   readonly html: HashedFile | null
   /** what the reader of a dump found out; null for the other kinds */
   readonly dump: ReadDump | null
+  /** its facts before they are put together; null for the other kinds */
+  readonly reading: DumpReading | null
+  /** of a part of a page: the NPZ files that its other traces seem to name; null where no part is measured */
+  readonly namedElsewhere: readonly string[] | null
 }
 
 export interface TraceSource {
