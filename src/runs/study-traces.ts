@@ -6,12 +6,12 @@ import { reduceRecords, toldOfStudy, wantedRecord, writeDiagnosis } from './diag
 import { measureSnapshot, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
 import type { SnapshotWork } from './snapshot-work.js'
 
-export interface MeasuredTraces extends Omit<MeasuredSnapshot, 'records'> {
+export interface DiagnosedTraces extends MeasuredSnapshot {
   readonly diagnosis: Diagnosis
 }
 
 /** Writes both, without their figures, into a set that the caller commits. @throws as `measureSnapshot` does */
-export async function measureStudyTraces(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<MeasuredTraces> {
+export async function measureStudyTraces(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<DiagnosedTraces> {
   const {
     plan,
     settings: { traces }

@@ -8,7 +8,7 @@ import { Failures, Fault, describeCause, printable } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
 import type { DumpReading } from '../../schema/samples.js'
 import type { MeasuredPart, PartialMeta, PartialRow, PlannedSnapshot } from './contract.js'
-import { readPartial, scratchMemory, stateOfFile, type FileState, type OpenPartial } from './partial-file.js'
+import { readPartial, scratchMemory, stateOfFile, type PartialState, type OpenPartial } from './partial-file.js'
 
 const ENDING = '.arrow'
 
@@ -82,7 +82,7 @@ function unreadable(file: string, found: string, cause: unknown): Fault {
 
 interface KnownPartial {
   readonly path: string
-  readonly state: FileState
+  readonly state: PartialState
   readonly shards: readonly number[]
   /** numbers of the snapshots that it has traces of */
   readonly snapshots: ReadonlySet<number>
@@ -111,7 +111,7 @@ class PartialsReading {
   readonly #readings = new Map<number, DumpReading>()
 
   /** @throws Fault for a snapshot whose outputs would lie elsewhere */
-  add({ path, meta, planned: plannedOf }: OpenPartial, state: FileState): void {
+  add({ path, meta, planned: plannedOf }: OpenPartial, state: PartialState): void {
     const { shards, parts, ...head } = meta
     const planned = parts.every(({ snapshot }) => this.#planned.has(snapshot)) ? [] : plannedOf()
     for (const { plan } of planned) {

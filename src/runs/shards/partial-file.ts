@@ -154,7 +154,7 @@ export function scratchMemory(): TakeMemory {
  * @param allocate gives memory that stays as long as rows are read
  * @throws Fault for a file that is none, is torn or was changed, or is of another version
  */
-export function readPartial(path: string, known: FileState | null = null, allocate: TakeMemory = Buffer.allocUnsafeSlow): OpenPartial {
+export function readPartial(path: string, known: PartialState | null = null, allocate: TakeMemory = Buffer.allocUnsafeSlow): OpenPartial {
   const file = openStillSync(path, wordsOf('partial'))
   try {
     const bytes = file.whole(allocate)
@@ -165,14 +165,14 @@ export function readPartial(path: string, known: FileState | null = null, alloca
 }
 
 /** What changes where a file does. */
-export interface FileState {
+export interface PartialState {
   readonly ino: bigint
   readonly size: bigint
   readonly mtimeNs: bigint
   readonly ctimeNs: bigint
 }
 
-export function stateOfFile(path: string): FileState {
+export function stateOfFile(path: string): PartialState {
   const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
   return { ino, size, mtimeNs, ctimeNs }
 }
