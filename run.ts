@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program's entry: `node dist/run.js`. The commands `traces` and `diagnose`, which take a second, are loaded as bundles (`tools/build.ts`).
+ * The program's entry: `node dist/run.js`. Commands that load much are bundles (`tools/build.ts`).
  * This module and those that it imports are loaded by any Node from 14.13 on, which then says that it is too old. So none of them
  * assigns with `??=`, and they load what may be newer on demand.
  */
@@ -9,6 +9,15 @@ import { isTooOld, NODE_NEEDED } from './src/core/node-version.js'
 import { lastWords } from './src/core/system/last-words.js'
 
 type Program = typeof import('./src/cli/program.js')
+
+/** Bundle of each command that has one. */
+const BUNDLES = new Map([
+  ['traces', 'traces'],
+  ['diagnose', 'diagnose'],
+  ['all', 'all'],
+  ['audit', 'all'],
+  ['watch', 'all']
+])
 
 let line: Promise<string> | undefined
 
@@ -45,8 +54,8 @@ if (isTooOld(process.versions.node)) {
 }
 
 try {
-  const command = process.argv[2]
-  const program = command === 'traces' || command === 'diagnose' ? bundled(command) : await import('./src/cli/program.js')
+  const bundle = BUNDLES.get(process.argv[2])
+  const program = bundle === undefined ? await import('./src/cli/program.js') : bundled(bundle)
   await program.run()
 } catch (error) {
   await fail(error)

@@ -69,11 +69,11 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
  * written, and Node 20 opens the modules of a command side by side.
  */
 const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'traces' | 'watch', Needs>> = {
-  all: { addresses: 780, data: 165, files: 128 },
-  audit: { addresses: 780, data: 165, files: 128 },
-  diagnose: { addresses: 640, data: 120, files: 96 },
+  all: { addresses: 780, data: 165, files: 32 },
+  audit: { addresses: 780, data: 165, files: 32 },
+  diagnose: { addresses: 640, data: 120, files: 32 },
   traces: { addresses: 640, data: 120, files: 32 },
-  watch: { addresses: 640, data: 120, files: 64 }
+  watch: { addresses: 640, data: 120, files: 32 }
 }
 
 /** Where the help is for what could not be parsed. */
