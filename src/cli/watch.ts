@@ -22,7 +22,7 @@ import { settingsOf } from './trace-settings.js'
 
 /** @param clock the time of day that lines begin with */
 export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: TracePool, clock = timeOfDay): Promise<CommandResult> {
-  return reporting(options, io, async ({ progress, verbose }) => {
+  return reporting({ ...options, note: pool.note }, io, async ({ progress, verbose }) => {
     const { paths, out, formats, settle, poll, keepDeleted, once, study, quiet, json } = options
     if (study !== null) refuseOutputsAtStudy(study, out)
     await refuseMissing(paths)
