@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program's entry: `node dist/run.js`. `traces` and `diagnose`, which take a second, and `merge` are loaded as bundles (`tools/build.ts`).
+ * The program's entry: `node dist/run.js`. Commands that load much are bundles (`tools/build.ts`).
  * This module and those that it imports are loaded by any Node from 14.13 on, which then says that it is too old. So none of them
  * assigns with `??=`, and they load what may be newer on demand.
  */
@@ -9,6 +9,16 @@ import { isTooOld, NODE_NEEDED } from './src/core/node-version.js'
 import { lastWords } from './src/core/system/last-words.js'
 
 type Program = typeof import('./src/cli/program.js')
+
+/** Bundle of each command that has one. A merge may have few file descriptors, and its modules are many. */
+const BUNDLES = new Map([
+  ['traces', 'traces'],
+  ['merge', 'traces'],
+  ['diagnose', 'diagnose'],
+  ['all', 'all'],
+  ['audit', 'all'],
+  ['watch', 'all']
+])
 
 let line: Promise<string> | undefined
 
@@ -26,13 +36,6 @@ process.on('uncaughtException', error => {
 process.on('unhandledRejection', error => {
   void fail(error)
 })
-
-/** The bundle of a command; the others are run from their modules. A merge may have few file descriptors, and its modules are many. */
-const BUNDLES: ReadonlyMap<string, string> = new Map([
-  ['traces', 'traces'],
-  ['merge', 'traces'],
-  ['diagnose', 'diagnose']
-])
 
 function bundled(name: string): Program {
   // Required, not imported: for an import, Node first scans a CommonJS module for its exports, which takes longer than all the rest.
@@ -52,8 +55,7 @@ if (isTooOld(process.versions.node)) {
 }
 
 try {
-  const command = process.argv[2]
-  const bundle = BUNDLES.get(command)
+  const bundle = BUNDLES.get(process.argv[2])
   const program = bundle === undefined ? await import('./src/cli/program.js') : bundled(bundle)
   await program.run()
 } catch (error) {

@@ -117,7 +117,7 @@ t.test('a source map leads from a bundle, and from a module, to the line of the 
 })
 
 t.test('what the build kept is what this engine takes', t => {
-  for (const name of [...BUNDLES, 'diagnose']) {
+  for (const name of [...BUNDLES, 'diagnose', 'all']) {
     const file = join(root, 'dist/bundle', name)
     const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(`${file}.cjs`, 'latin1')}\n})`
     const compiled = readFileSync(`${file}.compiled`)

@@ -7,7 +7,7 @@ import { tree } from './support/folders.js'
 import { packedFiles } from './support/installed.js'
 import { root } from './support/paths.js'
 
-const BUNDLES = ['traces', 'worker', 'diagnose'].flatMap(name => [`${name}.cjs`, `${name}.compiled`])
+const BUNDLES = ['all', 'traces', 'worker', 'diagnose'].flatMap(name => [`${name}.cjs`, `${name}.compiled`])
 
 function below(folder: string): string[] {
   return tree(join(root, folder)).map(path => join(folder, path))

@@ -5,6 +5,7 @@
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
  *     maps/kernel.wasm.map              their source map, which is not published
  *     bundle/traces.cjs, diagnose.cjs   these commands, each as one file; `merge` is in the first
+ *     bundle/all.cjs                    `all`, `audit` and `watch` as one file
  *     bundle/worker.cjs                 the same of the pool's worker
  *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
@@ -13,7 +14,8 @@
  * Before that it removes what no source makes any more (`stale.ts`). Where `.built` still has the hash, it makes nothing.
  *
  * `traces` measures a snapshot in half a second, `diagnose` takes a second. Without bundles a third and a sixth of it was loading
- * some 150 modules and compiling their functions. The other commands take seconds, or load little: they run from their modules.
+ * some 150 modules and compiling their functions. `all`, `audit` and `watch` are bundled because Node 20 opens the modules of an
+ * import side by side: 70 files at once. The other commands run from their modules.
  */
 import assemblyscript from 'assemblyscript/asc'
 import { build, type Plugin } from 'esbuild'
@@ -103,11 +105,11 @@ const PLACES = `
 const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
-/** Commands in modules of their own: src/cli/cli.ts imports a command's module when it runs that command. `merge` is in every bundle. */
-const COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'study', 'traces', 'verify']
+/** Commands in modules of their own: src/cli/cli.ts imports a command's module when it runs that command. */
+const COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'merge', 'study', 'traces', 'verify', 'watch']
 
-/** A bundle has one command at most: that of its name. */
-async function bundle(name: string, entry: string): Promise<void> {
+/** @param commands those that the bundle has; it loads the modules of others */
+async function bundle(name: string, entry: string, commands: readonly string[] = []): Promise<void> {
   const { warnings } = await build({
     entryPoints: [join(DIST, entry)],
     outfile: join(NEW_BUNDLES, `${name}.cjs`),
@@ -128,7 +130,7 @@ async function bundle(name: string, entry: string): Promise<void> {
       'canvas',
       'chart.js',
       'chartjs-plugin-annotation',
-      ...COMMANDS.filter(command => command !== name).map(command => join(DIST, `src/cli/${command}.js`))
+      ...COMMANDS.filter(command => !commands.includes(command)).map(command => join(DIST, `src/cli/${command}.js`))
     ]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
@@ -142,7 +144,7 @@ async function keepCompiled(name: string, use: (exports: object) => Promise<void
   await rename(temp, compiledFile(name))
 }
 
-async function useCommand(command: string, exports: object): Promise<void> {
+async function useCommand(command: string, exports: object, ...options: readonly string[]): Promise<void> {
   const { main } = exports as typeof import('../src/cli/program.js')
   const out = await mkdtemp(join(tmpdir(), 'critic-traces-build-'))
   let told = ''
@@ -154,7 +156,7 @@ async function useCommand(command: string, exports: object): Promise<void> {
   } as unknown as NodeJS.WriteStream
   const io = { stdout: kept, stderr: kept, env: {}, now: () => performance.now(), signal: new AbortController().signal }
   try {
-    const code = await main([command, SNAPSHOT, '--no-figures', '--out', out], io)
+    const code = await main([command, SNAPSHOT, '--no-figures', '--out', out, ...options], io)
     if (code !== 0) throw new Error(`the bundled program ended with ${code}: ${told.trimEnd()}`)
   } finally {
     await rm(out, { recursive: true })
@@ -215,14 +217,16 @@ async function make(): Promise<void> {
   for (const folder of [BUNDLES, NEW_BUNDLES]) await rm(folder, { recursive: true, force: true })
   await copyReplicaFiles()
   await compileKernel()
-  await bundle('traces', 'src/cli/program.js')
+  await bundle('traces', 'src/cli/program.js', ['traces', 'merge'])
   await bundle('worker', 'workers/trace.js')
-  await bundle('diagnose', 'src/cli/program.js')
+  await bundle('diagnose', 'src/cli/program.js', ['diagnose'])
+  await bundle('all', 'src/cli/program.js', ['all', 'audit', 'watch'])
   await rename(NEW_BUNDLES, BUNDLES)
   await mkdir(NEW_BUNDLES)
   await keepCompiled('worker', useWorker)
   await keepCompiled('traces', exports => useCommand('traces', exports))
   await keepCompiled('diagnose', exports => useCommand('diagnose', exports))
+  await keepCompiled('all', exports => useCommand('watch', exports, '--once'))
   await rm(NEW_BUNDLES, { recursive: true })
 }
 

@@ -2,6 +2,7 @@
  * `watch PATH…`: one line an event, with the time of day. What fails is told on standard error. A signal ends it with exit code 0,
  * since it has no other end; `--once` ends as `traces` does.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { TracePool } from '../compute/traces/pool.js'
@@ -21,7 +22,7 @@ import { settingsOf } from './trace-settings.js'
 
 /** @param clock the time of day that lines begin with */
 export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: TracePool, clock = timeOfDay): Promise<CommandResult> {
-  return reporting(options, io, async ({ progress, verbose }) => {
+  return reporting({ ...options, note: pool.note }, io, async ({ progress, verbose }) => {
     const { paths, out, formats, settle, poll, keepDeleted, once, study, quiet, json } = options
     if (study !== null) refuseOutputsAtStudy(study, out)
     await refuseMissing(paths)
@@ -51,7 +52,6 @@ export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: Tr
 
 /** A path that leads nowhere is a mistake at the start; later it may go and come again. */
 async function refuseMissing(paths: readonly string[]): Promise<void> {
-  const { existsSync } = await import('node:fs')
   for (const path of paths) if (!existsSync(path)) await findSnapshots([path])
 }
 

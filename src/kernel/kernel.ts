@@ -327,7 +327,10 @@ export class CompiledKernel {
  */
 export function reserveMemory(): WebAssembly.Memory | null {
   try {
-    return new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
+    // Node 24 gives a memory that cannot grow where it finds no addresses.
+    memory.grow(1)
+    return memory
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error

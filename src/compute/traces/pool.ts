@@ -9,6 +9,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { Fault, describeCause, printable, type Place } from '../../core/errors.js'
 import { hashStill } from '../../core/still-file-sync.js'
+import { keepHeapSmall } from '../../core/system/engine.js'
 import { limitNote, systemLimits, threadsBelow, type SystemLimit } from '../../core/system/limits.js'
 import { COMPILED_ADDRESSES } from '../../kernel/open.js'
 import type { TraceAnswer, TraceTask } from './trace-task.js'
@@ -53,6 +54,7 @@ export function openTracePool(threads: number, options: PoolOptions = {}): Trace
   const hasher = { file: place('hash.js'), here: () => hashStill }
   const limits = systemLimits()
   const started = threadsBelow(limits, threads)
+  if (limits.some(limit => limit.of === 'data' && threadsBelow([limit], threads) < threads)) keepHeapSmall()
   const runner = started === 0 ? inThisThread() : inThreads(tracer.file, started)
   const run = async <T>(task: unknown, worker: Worker, place: Place): Promise<T> => {
     try {

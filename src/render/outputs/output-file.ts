@@ -50,6 +50,8 @@ export class OutputFile {
   readonly #hash: Hash | null
   /** called once, when the first operation fails; settles when the whole set has been removed */
   readonly #onFailure: (error: unknown) => Promise<void>
+  /** called once, when the file has ended */
+  readonly #onEnd: (file: OutputFile) => void
   #accepted = 0
   #position = 0
   #sinceWriteBack = 0
@@ -61,12 +63,19 @@ export class OutputFile {
   #sealed: Promise<void> | null = null
   #closed: Promise<void> | null = null
 
-  constructor(path: string, target: string, handle: OutputHandle, sha256: boolean, onFailure: (error: unknown) => Promise<void>) {
+  constructor(
+    path: string,
+    target: string,
+    handle: OutputHandle,
+    sha256: boolean,
+    on: { readonly failure: (error: unknown) => Promise<void>; readonly end: (file: OutputFile) => void }
+  ) {
     this.path = path
     this.#target = target
     this.#handle = handle
     this.#hash = sha256 ? createHash('sha256') : null
-    this.#onFailure = onFailure
+    this.#onFailure = on.failure
+    this.#onEnd = on.end
   }
 
   /** Number of bytes accepted so far, which is the position of the next write. */
@@ -124,14 +133,17 @@ export class OutputFile {
   /** Ends the writes. The rest of a large file goes to the disk in the background. Idempotent. */
   end(): Promise<FileSummary> {
     this.#ended ??= this.#run(async () => {
-      // Small files wait for `seal`: each sync holds one of the four threads that the writes of the next file need.
+      // Small files wait for their turn (`OutputSet`).
       if (this.#sinceWriteBack < LARGE_REST_BYTES) return
       this.#sealed = this.#settleToDisk()
       // A failure is reported by `seal`, which awaits the same promise.
       this.#sealed.catch(error => {
         this.#failure ??= error
       })
-    }, true).then(() => ({ path: this.path, bytes: this.#position, sha256: this.#hash?.digest('hex') ?? null }))
+    }, true).then(() => {
+      this.#onEnd(this)
+      return { path: this.path, bytes: this.#position, sha256: this.#hash?.digest('hex') ?? null }
+    })
     return this.#ended
   }
 

@@ -54,6 +54,9 @@ interface Replacement {
   replaced: boolean
 }
 
+/** Files that may be open although they have ended: those that wait until they are on the disk. */
+const ENDED_OPEN = 3
+
 /** The subfolders to which the pipeline writes. */
 export const OUTPUT_FOLDERS: readonly string[] = ['training_data', 'wandb', 'figures', 'materials', 'preview']
 
@@ -90,6 +93,8 @@ export class OutputSet {
   readonly #paths = new Set<string>()
   /** files that are being created */
   readonly #starting = new Set<Promise<OutputFile>>()
+  /** the closing of each ended file, in the order of their ends; never rejects */
+  #closing: Promise<unknown>[] = []
   readonly #jsonTexts = new Map<string, string>()
   /** folders that exist, lie in `dir` and hold no left-over files */
   readonly #ready = new Set<string>()
@@ -239,9 +244,21 @@ export class OutputSet {
   }
 
   async #create(relative: string, target: string, hashed: boolean): Promise<OutputEntry> {
+    while (this.#closing.length >= ENDED_OPEN) await this.#closing.shift()
     const temp = join(dirname(target), tempName(basename(target), 'tmp'))
     const handle = await this.#fs.create(temp)
-    return { file: new OutputFile(relative, target, handle, hashed, error => this.#fail(error)), hashed, temp, target }
+    const on = { failure: (error: unknown) => this.#fail(error), end: (file: OutputFile) => this.#closeInTurn(file) }
+    return { file: new OutputFile(relative, target, handle, hashed, on), hashed, temp, target }
+  }
+
+  /**
+   * Puts an ended file on the disk and closes it, so that a run needs few open files. One file after another: each sync holds one of
+   * the four threads that the writes of the next files need.
+   */
+  #closeInTurn(file: OutputFile): void {
+    const before = this.#closing.at(-1) ?? Promise.resolve()
+    // `commit` seals every file again, and reports the failure.
+    this.#closing.push(before.then(() => file.seal()).catch(() => undefined))
   }
 
   /**
