@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program's entry: `node dist/run.js`. The command `traces`, which takes half a second, is loaded as a bundle (`tools/build.ts`).
+ * The program's entry: `node dist/run.js`. The commands `traces`, which takes half a second, and `merge` are loaded as a bundle (`tools/build.ts`).
  * This module and those that it imports are loaded by any Node from 14.13 on, which then says that it is too old. So none of them
  * assigns with `??=`, and they load what may be newer on demand.
  */
@@ -45,7 +45,8 @@ if (isTooOld(process.versions.node)) {
 }
 
 try {
-  const program = process.argv[2] === 'traces' ? bundled() : await import('./src/cli/program.js')
+  // A merge may have few file descriptors, and its modules are many.
+  const program = ['traces', 'merge'].includes(process.argv[2]) ? bundled() : await import('./src/cli/program.js')
   await program.run()
 } catch (error) {
   await fail(error)

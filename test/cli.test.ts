@@ -77,8 +77,8 @@ t.test('a command line becomes plain data', t => {
 
 t.test('what is no command line says what one is', t => {
   const refused: ReadonlyArray<readonly [string[], RegExp]> = [
-    [[], /^usage no command: nothing, expected all, traces, diagnose, verify, audit, study, manifest, fetch$/],
-    [['al'], /^usage unknown command: al, expected all, traces, diagnose, verify, audit, study, manifest, fetch$/],
+    [[], /^usage no command: nothing, expected all, traces, diagnose, merge, verify, audit, study, manifest, fetch$/],
+    [['al'], /^usage unknown command: al, expected all, traces, diagnose, merge, verify, audit, study, manifest, fetch$/],
     [['alll'], /^usage unknown command: alll, .*; did you mean all\?$/],
     [['__proto__'], /^usage unknown command: __proto__/],
     [['traces'], /^usage no path: traces without PATH/],
@@ -175,7 +175,7 @@ t.test('help and version go to standard output, usage faults to standard error',
   t.match(wrong, { code: 2, stdout: '' })
   t.equal(
     wrong.stderr,
-    'critic-traces: usage unknown command: frobnicate, expected all, traces, diagnose, verify, audit, study, manifest, fetch\n' +
+    'critic-traces: usage unknown command: frobnicate, expected all, traces, diagnose, merge, verify, audit, study, manifest, fetch\n' +
       'critic-traces: --help lists the commands\n'
   )
 })

@@ -136,6 +136,8 @@ t.test('a sample of a dump: the tokens with mask 1, in the width of the dump, wi
     const sample: Sample = { index: 5, place, fields, mask: Uint8Array.of(0, 1, 1, 0, 1), arrays, tokenIds: null }
     const task = {
       kind: 'sample',
+      wanted: { columns: true, record: null },
+      neighbours: { before: null, behind: null },
       against: null,
       index: 5,
       folder: '.',
@@ -151,13 +153,53 @@ t.test('a sample of a dump: the tokens with mask 1, in the width of the dump, wi
     { values: Float32Array.of(9, 1, 2, 9, 3), returns: Float64Array.of(9, 0.1, 0.2, 9, 0.3) },
     { file: '7.npz', trace: 2 }
   )
-  if (!single.ok) throw new Error('refused')
+  if (!single.ok || single.result === null || single.columns === null) throw new Error('refused')
   t.strictSame(single.result.sample, { file: '7.npz', row: 2 })
   t.strictSame([single.columns.values, single.columns.returns], [Float32Array.of(1, 2, 3), Float64Array.of(0.1, 0.2, 0.3)])
   t.strictSame([...single.columns.responsePositions], [1, 2, 4])
   t.strictSame([...single.columns.boundaries], [1])
   const lined = answer({ values: Float32Array.of(9, 1, NaN, 9, 3), returns: Float32Array.of(0, 0, 0, 0, 0) }, { file: '7.jsonl', line: 3 })
   t.match(lined, { ok: false, index: 5, sample: { file: '7.jsonl', row: 2 } })
+})
+
+t.test('columns and record are asked for together or alone: each is the same', async t => {
+  const fields = { step: 7, outcome: null, score: 1, uid: 'u', truncated: null, rank: null }
+  const numbers = Float32Array.from({ length: 40 }, (_, i) => Math.sin(i))
+  const arrays = { values: numbers, returns: numbers.map(x => x / 2), advantages: numbers.map(x => x / 4) }
+  const mask = Uint8Array.from({ length: 40 }, (_, i) => (i % 9 === 4 ? 0 : 1))
+  const sample: Sample = { index: 5, place: { file: '7.npz', trace: 2 }, fields, mask, arrays, tokenIds: null }
+  const answer = (columns: boolean, record: boolean, packed = packSample(sample, new SlicePool())) => {
+    const given = answerTrace(
+      {
+        kind: 'sample',
+        wanted: { columns, record: record ? { thresholds: [0.1] } : null },
+        neighbours: { before: numbers, behind: null },
+        against: null,
+        index: 5,
+        folder: '.',
+        keys: DEFAULT_KEYS,
+        jumpThreshold: 0.1,
+        successThreshold: 0,
+        endMarker: null,
+        room: null,
+        sample: packed
+      },
+      new TraceScratch()
+    )
+    if (!given.ok) throw new Error('refused')
+    return given
+  }
+  const both = answer(true, true)
+  const { result, columns, record, sample: source } = answer(true, false)
+  t.strictSame({ result: both.result, columns: both.columns, source: both.sample }, { result, columns, source })
+  t.equal(record, null)
+  const alone = answer(false, true)
+  t.strictSame(alone.record, both.record)
+  t.strictSame([alone.result, alone.columns], [null, null])
+  t.match(both.record, { estimator: { has: { advantages: true }, returns: { before: {} } }, quality: { outcome: 'success', tokens: 36 } })
+  const { values, ...without } = arrays
+  const bare = answer(false, true, packSample({ ...sample, arrays: without }, new SlicePool()))
+  t.match(bare.record, { estimator: { has: { values: false, returns: true } } }, 'a record needs no values')
 })
 
 const METADATA: TokenMetadata = {

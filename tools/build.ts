@@ -4,7 +4,7 @@
  *     src/replica/                      what the replica copies as it is: claims, article
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
  *     maps/kernel.wasm.map              their source map, which is not published
- *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
+ *     bundle/traces.cjs, worker.cjs     the commands `traces` and `merge`, and the pool's worker, each as one file
  *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *     .built                            a hash of all that these are made of, and of them
@@ -165,6 +165,7 @@ async function useWorker(exports: object): Promise<void> {
   for await (const slice of page.slices()) {
     const answer = measure({
       kind: 'snapshot',
+      wanted: { columns: true, record: null },
       folder: SNAPSHOT,
       keys: DEFAULT_KEYS,
       jumpThreshold,

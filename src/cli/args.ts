@@ -8,6 +8,7 @@ import { describeCause, nearest, printable, type Fault } from '../core/errors.js
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { diagnoseOptions, type DiagnoseTold } from './diagnose-args.js'
+import { parseShard, type ShardTold } from './shard.js'
 import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionValues } from './options.js'
 import { tracesOptions, type TraceTold } from './traces-args.js'
 import { meant, pathText, usage } from './usage.js'
@@ -31,10 +32,17 @@ export interface RunOptions extends CommonOptions {
 
 export interface TracesOptions extends RunOptions, TraceTold {
   readonly paths: readonly string[]
+  /** null: the whole */
+  readonly shard: ShardTold | null
 }
 
-export interface DiagnoseOptions extends RunOptions, TraceTold, DiagnoseTold {
+export interface DiagnoseOptions extends TracesOptions, DiagnoseTold {}
+
+export interface MergeOptions extends CommonOptions, Pick<RunOptions, 'out' | 'threads' | 'formats'> {
+  /** partials, or folders of them */
   readonly paths: readonly string[]
+  /** a partial to write in place of outputs; null: outputs */
+  readonly partial: string | null
 }
 
 export interface AuditOptions extends CommonOptions {
@@ -104,6 +112,7 @@ export type Command =
   | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces' } & TracesOptions)
   | ({ readonly command: 'diagnose' } & DiagnoseOptions)
+  | ({ readonly command: 'merge' } & MergeOptions)
   | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
@@ -142,9 +151,10 @@ export function parseCommand(argv: readonly string[]): Command {
   if (command === 'traces' || command === 'diagnose') {
     if (paths.length === 0)
       throw usage('no path', `${command} without PATH`, "trainers' dumps, snapshot folders, HTML files or a folder of many")
-    const told = { paths, ...runOptions(values), ...tracesOptions(values), ...common }
+    const told = { paths, shard: shardOption(values), ...runOptions(values), ...tracesOptions(values), ...common }
     return command === 'traces' ? { command, ...told } : { command, ...told, ...diagnoseOptions(values) }
   }
+  if (command === 'merge') return { command, ...mergeOptions(paths, values), ...common }
   if (command === 'fetch') return { command, ...fetchOptions(paths, values), ...common }
   if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)
   if (command === 'verify') {
@@ -181,7 +191,7 @@ function commandOf(word: string): CommandName {
 }
 
 /** Options of which the last one would win without a word. */
-const ONCE = ['against', 'tokenizer', 'success-above', 'jump-above', 'marker'] as const
+const ONCE = ['against', 'tokenizer', 'success-above', 'jump-above', 'marker', 'shard', 'partial'] as const
 
 const NUMBER_OPTIONS: readonly string[] = ['--success-above', '--jump-above']
 
@@ -236,6 +246,26 @@ function runOptions(values: OptionValues): Omit<RunOptions, keyof CommonOptions>
     formats: values['no-figures'] === true ? [] : formatList(values.formats),
     tables: { arrow: values['no-arrow'] !== true, parquet: values.parquet === true }
   }
+}
+
+/** What a merge decides, or a shard cannot do. */
+const NOT_OF_A_SHARD = ['formats', 'no-figures', 'parquet', 'no-arrow', 'against'] as const
+
+function shardOption(values: OptionValues): ShardTold | null {
+  if (values.shard === undefined) return null
+  const other = NOT_OF_A_SHARD.find(option => values[option] !== undefined)
+  const expected = 'one of them: a shard writes its partial and its tokens, merge draws, and a part is compared with nothing'
+  if (other !== undefined) throw usage('contradiction', `--shard and --${other}`, expected)
+  return parseShard(values.shard)
+}
+
+function mergeOptions(paths: readonly string[], values: OptionValues): Omit<MergeOptions, keyof CommonOptions> {
+  if (paths.length === 0) throw usage('no path', 'merge without PARTIALS', 'partials, or folders of them')
+  const partial = values.partial === undefined ? null : pathText('--partial', values.partial, 'a file')
+  const other = (['out', 'formats', 'no-figures'] as const).find(option => values[option] !== undefined)
+  if (partial !== null && other !== undefined) throw usage('contradiction', `--partial and --${other}`, 'one of them')
+  const { out, threads, formats } = runOptions(values)
+  return { paths, partial, out, threads, formats }
 }
 
 const DEFAULT_DEADLINE_MINUTES = 60

@@ -44,6 +44,7 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   if (command.command === 'verify') return (await import('./verify.js')).runVerify(command, io)
   if (command.command === 'manifest') return (await import('./manifest.js')).runManifest(command, io)
   if (command.command === 'fetch') return (await import('./fetch.js')).runFetch(command, io)
+  if (command.command === 'merge') return (await import('./merge.js')).runMerge(command, io)
   if (command.command === 'study init') return (await import('./study.js')).runStudyInit(command, io)
   // The threads start first: they load their code while this thread loads its own.
   const { openTracePool } = await import('../compute/traces/pool.js')

@@ -19,6 +19,16 @@ export interface DiagnoseTold {
   readonly history: string | null
 }
 
+/** What `traces` says, whose shards carry the diagnostics too. */
+export const NOTHING_TOLD: DiagnoseTold = {
+  gamma: null,
+  lambdaReturns: null,
+  lambdaAdvantages: null,
+  sampling: null,
+  failOn: [],
+  history: null
+}
+
 export function diagnoseOptions(values: OptionValues): DiagnoseTold {
   const { sampling, history } = values
   return {

@@ -1,6 +1,5 @@
 /** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
-import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
 import type { FindingKind } from '../schema/diagnostics.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, toFault, type Fault } from '../core/errors.js'
@@ -9,14 +8,15 @@ import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
 import { onePlan, outputFolder, readLoggedHistory, runDiagnose, type DiagnoseOutcome } from '../runs/diagnose.js'
-import type { SnapshotSettings } from '../runs/snapshot-work.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import type { DiagnoseOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting, type Reporter } from './reporter.js'
-import { settingsOf } from './trace-settings.js'
+import { designOf, settingsOf } from './trace-settings.js'
 
 export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
+  const { shard } = options
+  if (shard !== null) return (await import('./shard-run.js')).runShardCommand({ ...options, shard }, io, pool)
   return reporting(options, io, async reporter => {
     const { paths, out, against: other, study } = options
     if (study !== null) refuseOutputsAtStudy(study, out)
@@ -62,11 +62,6 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
     }
     return { exitCode: exitCodeOf(done, faults, options.failOn), report: reportOf(done, faults, out) }
   })
-}
-
-/** A study that expects so many of each outcome a step chose its traces by their outcome. */
-function designOf({ enforced, expectations }: SnapshotSettings): SamplingDesign {
-  return enforced && expectations.outcomes_per_step !== null ? 'stratified by outcome' : 'not stated'
 }
 
 async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {

@@ -19,6 +19,11 @@ export const CLI_COMMANDS = {
     does: 'how returns were made, what went wrong, how good the critic is',
     example: 'diagnose my-run --gamma 1 --fail-on values-off-by-one --out out'
   },
+  merge: {
+    arguments: 'PARTIALS…',
+    does: 'what the shards of traces or diagnose measured, to the outputs of one machine',
+    example: 'merge out/partials --out out'
+  },
   verify: {
     arguments: '',
     does: 'every file of a study, or of a folder of outputs, against the list of hashes',
@@ -73,7 +78,7 @@ export type HelpText = string | Readonly<Partial<Record<CommandName, string>>>
 
 const EVERY: readonly CommandName[] = COMMAND_NAMES
 const RUN = ['all', 'traces'] as const
-const DRAWING = [...RUN, 'diagnose'] as const
+const DRAWING = [...RUN, 'diagnose', 'merge'] as const
 const SAMPLES = ['traces', 'diagnose'] as const
 const STUDIES = ['all', 'traces', 'diagnose', 'verify', 'audit', 'manifest', 'fetch'] as const
 const REPLICA = 'study folder with study.json (default: the synthetic replica, generated once)'
@@ -96,15 +101,28 @@ export const OPTIONS = {
   },
   out: {
     type: 'string',
-    value: { all: 'DIR', traces: 'DIR', diagnose: 'DIR', audit: 'DIR', 'study init': 'FILE' },
+    value: { all: 'DIR', traces: 'DIR', diagnose: 'DIR', merge: 'DIR', audit: 'DIR', 'study init': 'FILE' },
     commands: [...DRAWING, 'audit', 'study init'],
     help: {
       all: 'output folder (default: artifacts)',
       traces: 'output folder; what earlier runs wrote there of other snapshots stays (default: artifacts)',
       diagnose: 'output folder, with a subfolder for each snapshot or dump (default: artifacts)',
+      merge: 'output folder, which may be that of the shards (default: artifacts)',
       audit: 'folder for audit.json (default: it is written nowhere); nothing there is read',
       'study init': 'a study file to write alone, as a draft'
     }
+  },
+  shard: {
+    type: 'string',
+    value: 'I/N',
+    commands: SAMPLES,
+    help: 'do part I of N, from 0, and write what merge needs; auto: as Slurm, Kubernetes or AWS Batch say; auto/N: of N (docs/scale.md)'
+  },
+  partial: {
+    type: 'string',
+    value: 'FILE',
+    commands: ['merge'],
+    help: 'write one partial of the given ones, which need not be all, in place of outputs'
   },
   key: {
     type: 'string',

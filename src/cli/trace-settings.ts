@@ -2,6 +2,7 @@
  * The settings of `traces`: those of a study, or the defaults; an option of the command line goes before both. What it takes the
  * place of in a study is said. Everything here decides bytes of outputs, so it is part of the settings' hash.
  */
+import type { SamplingDesign } from '../compute/diagnostics/quality/contract.js'
 import { EXIT, Fault, printable } from '../core/errors.js'
 import type { SnapshotSettings } from '../runs/snapshot-work.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
@@ -42,6 +43,11 @@ export async function settingsOf(options: TracesOptions): Promise<ToldSettings> 
     },
     notes: stated === null ? [] : placeTaken(stated, options)
   }
+}
+
+/** A study that expects so many of each outcome a step chose its traces by their outcome. */
+export function designOf({ enforced, expectations }: Pick<SnapshotSettings, 'enforced' | 'expectations'>): SamplingDesign {
+  return enforced && expectations.outcomes_per_step !== null ? 'stratified by outcome' : 'not stated'
 }
 
 /** Two keys of a page with one name are refused as in a study file. */

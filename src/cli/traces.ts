@@ -6,11 +6,14 @@ import type { TracePool } from '../compute/traces/pool.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
 import type { TracesOptions } from './args.js'
+import { NOTHING_TOLD } from './diagnose-args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
 import { settingsOf } from './trace-settings.js'
 
 export async function runTraces(options: TracesOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
+  const { shard } = options
+  if (shard !== null) return (await import('./shard-run.js')).runShardCommand({ ...options, ...NOTHING_TOLD, shard }, io, pool)
   return reporting(options, io, async reporter => {
     const { paths, out, formats } = options
     const { progress } = reporter

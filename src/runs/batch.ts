@@ -168,7 +168,7 @@ function notCompared(found: string, { source }: SnapshotPlan): Fault {
 }
 
 /** The readers of a dump name its files within the folder; the user gave the folder. */
-function atDumpFile(fault: Fault, { folder, dumpFiles }: SnapshotPlan): Fault {
+export function atDumpFile(fault: Fault, { folder, dumpFiles }: SnapshotPlan): Fault {
   const { file } = fault.place
   if (file === undefined || !dumpFiles.includes(file)) return fault
   return new Fault({ ...fault.details, place: { ...fault.place, file: join(folder, file) } })

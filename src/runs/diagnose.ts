@@ -63,28 +63,38 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
     // 2. Records
     const own = await recordsOf(run, plan)
     const other = against === null ? null : await recordsOf(run, against)
-    // 3. Reduce
-    const diagnosis = diagnosisOf(run, own, other)
-    // 4. Write
-    const origin = originOf(diagnosis.synthetic, null)
-    await writeDiagnostics(set, diagnosis, origin)
-    await writeDiagnosticTables(set, diagnosis, origin)
-    // 5. Draw
-    const figures = await drawn(run, set, diagnosis)
-    // 6. Page
-    const { diagnosticsHtml } = await import('../render/page/diagnostics.js')
-    await set.write(DIAGNOSTIC_PATHS.page, diagnosticsHtml({ diagnosis, figures, generator: origin.generator }))
-    return { diagnosis }
+    return { diagnosis: await finishDiagnosis({ ...run, threads: run.pool.threads }, set, own, other) }
   })
 }
 
+/** What the phases behind the records need. */
+export interface FinishingDiagnosis extends Pick<DiagnoseRun, 'settings' | 'told' | 'formats' | 'chunkBytes' | 'signal'> {
+  readonly threads: number
+}
+
+/** The phases behind the records, whoever made them. */
+export async function finishDiagnosis(run: FinishingDiagnosis, set: OutputSet, own: ReadSet, other: ReadSet | null): Promise<Diagnosis> {
+  // 3. Reduce
+  const diagnosis = diagnosisOf(run, own, other)
+  // 4. Write
+  const origin = originOf(diagnosis.synthetic, null)
+  await writeDiagnostics(set, diagnosis, origin)
+  await writeDiagnosticTables(set, diagnosis, origin)
+  // 5. Draw
+  const figures = await drawn(run, own.plan, set, diagnosis)
+  // 6. Page
+  const { diagnosticsHtml } = await import('../render/page/diagnostics.js')
+  await set.write(DIAGNOSTIC_PATHS.page, diagnosticsHtml({ diagnosis, figures, generator: origin.generator }))
+  return diagnosis
+}
+
 /** The figures that a page can show: those with a picture. */
-async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Promise<readonly PageFigure[]> {
-  const { plan, formats, pool } = run
+async function drawn(run: FinishingDiagnosis, plan: SnapshotPlan, set: OutputSet, diagnosis: Diagnosis): Promise<readonly PageFigure[]> {
+  const { formats, threads } = run
   if (formats.length === 0) return []
   const { drawFigures, planFigures } = await import('./drawing.js')
   const planned = await planFigures({ diagnosis })
-  const pngs = await drawFigures(contextOf(run, plan), set, planned, { formats, threads: pool.threads, manifest: null })
+  const pngs = await drawFigures(contextOf(run, plan), set, planned, { formats, threads, manifest: null })
   return planned
     .flatMap(({ config: { name, title, description }, drawnFrom }) => {
       const png = pngs.get(name)
@@ -97,7 +107,7 @@ async function drawn(run: DiagnoseRun, set: OutputSet, diagnosis: Diagnosis): Pr
 /** The order of the figures on the page. */
 const FIRST_FIGURES: readonly string[] = ['critic-quality', 'boundary-jumps']
 
-interface ReadSet {
+export interface ReadSet {
   readonly plan: SnapshotPlan
   readonly read: SnapshotRecords
   readonly synthetic: boolean
@@ -105,12 +115,11 @@ interface ReadSet {
 
 async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan): Promise<ReadSet> {
   const { settings, pool, onProgress } = run
-  const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = settings.traces
+  const { jump_threshold: jumpThreshold } = settings.traces
   const read = await snapshotRecords(
     contextOf(run, plan),
     { plan, settings, pool },
     {
-      successThreshold,
       thresholds: sweepThresholds(jumpThreshold),
       onProgress: onProgress?.(plan)
     }
@@ -118,11 +127,11 @@ async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan): Promise<ReadSet>
   return { plan, read, synthetic: settings.synthetic || read.synthetic || (await isOfSyntheticStudy(plan.folder)) }
 }
 
-function contextOf({ settings, signal, chunkBytes }: DiagnoseRun, plan: SnapshotPlan): RunContext {
+function contextOf({ settings, signal, chunkBytes }: Omit<FinishingDiagnosis, 'threads'>, plan: SnapshotPlan): RunContext {
   return new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal, chunkBytes })
 }
 
-function diagnosisOf(run: DiagnoseRun, own: ReadSet, other: ReadSet | null): Diagnosis {
+function diagnosisOf(run: Pick<DiagnoseRun, 'told' | 'settings'>, own: ReadSet, other: ReadSet | null): Diagnosis {
   const {
     told,
     settings: { traces }

@@ -4,23 +4,25 @@
  */
 import { basename, join, sep } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
+import { neighbourValues } from '../compute/diagnostics/record.js'
+import { packSample, placeOfSample, type PackedSample } from '../compute/traces/sample-trace.js'
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Fault } from '../core/errors.js'
-import { isLeftOut, type Dump, type DumpOptions } from '../ingest/dumps/contract.js'
+import { isBeside, isLeftOut, type Dump, type DumpOptions, type PartRange } from '../ingest/dumps/contract.js'
+import { factsOf } from '../ingest/dumps/findings.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
 import { spansOf } from '../ingest/tokenizer/spans.js'
 import { readTokenizer, type TokenDecoder, type TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import { sampleKeys } from '../schema/sample-keys.js'
-import type { LeftOut, Sample } from '../schema/samples.js'
+import { SAMPLE_ARRAYS, type LeftOut, type Sample } from '../schema/samples.js'
 import { findSnapshots } from '../study/inventory.js'
 import type { Done, RunContext } from './context.js'
 import type { SnapshotSettings, SnapshotWork } from './snapshot-work.js'
 import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
 
-/** What a trace is made of, beside the mask. */
+/** What a measured trace is made of, beside the mask. */
 const TRACE_OF_SAMPLE = ['values', 'returns'] as const
 
 const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
@@ -55,14 +57,15 @@ export async function openDumpTraces(
 ): Promise<TraceSource> {
   const { settings, tokenizer: given } = work
   const { against = null, tokenizer: path = null } = settings.dump ?? {}
+  const { columns: measured } = base.wanted
   const { signal } = context
   const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress))
   try {
-    requireTraces(dump, work.plan.dumpFiles[0])
-    const tokenizer = path === null ? null : (given ?? (await readTokenizer(path)))
+    if (measured) requireTraces(dump, work.plan.dumpFiles[0])
+    const tokenizer = path === null || !measured ? null : (given ?? (await readTokenizer(path)))
     const texts = tokenizer === null || !dump.hasTokenIds ? null : await tokenizer.load()
     const second = against === null ? null : await openSecond(against, { ...readingOf(settings), signal })
-    return new DumpTraces(context, dump, second, { file: tokenizer, texts }, base, options)
+    return new DumpTraces(context, { dump, part: work.part ?? null, second }, { file: tokenizer, texts }, base, options)
   } catch (error) {
     await dump.close()
     throw error
@@ -70,7 +73,7 @@ export async function openDumpTraces(
 }
 
 /** @throws Fault where the dump lacks what a trace is made of, with the nearest name that it has */
-function requireTraces({ arrays, facts }: Dump, file: string): void {
+export function requireTraces({ arrays, facts }: Dump, file: string): void {
   for (const array of TRACE_OF_SAMPLE) {
     if (arrays.has(array)) continue
     const found = [[...arrays.keys()].join(', '), ...facts.notes.filter(note => note.startsWith(`no ${array};`))].join('; ')
@@ -139,20 +142,41 @@ interface SecondDump {
   readonly folder: string
 }
 
+/** What is read. */
+interface ReadDumps {
+  readonly dump: Dump
+  /** of the bytes of the dump; null: the whole */
+  readonly part: PartRange | null
+  /** holds the same traces; null: nothing is compared. A part is compared with nothing */
+  readonly second: SecondDump | null
+}
+
+/** A sample in shared memory, which goes back to the pool when every task that reads it was answered. */
+interface HeldSample {
+  readonly packed: PackedSample
+  readonly against: PackedSample | null
+  /** false: it stands beside the part that is measured */
+  readonly isOwn: boolean
+  readers: number
+}
+
 class DumpTraces implements TraceSource {
   readonly #context: RunContext
   readonly #dump: Dump
-  /** holds the same traces; null: nothing is compared */
+  readonly #part: PartRange | null
   readonly #second: SecondDump | null
   readonly #texts: Texts
   readonly #base: TaskBase
   readonly #options: SourceOptions
   readonly #buffers = new SlicePool()
   readonly #leftOut: LeftOut[] = []
+  /** what each task under way reads */
+  readonly #read = new Map<TraceTask, readonly HeldSample[]>()
 
-  constructor(context: RunContext, dump: Dump, second: SecondDump | null, texts: Texts, base: TaskBase, options: SourceOptions) {
+  constructor(context: RunContext, { dump, part, second }: ReadDumps, texts: Texts, base: TaskBase, options: SourceOptions) {
     this.#context = context
     this.#dump = dump
+    this.#part = part
     this.#second = second
     this.#texts = texts
     this.#base = base
@@ -160,11 +184,52 @@ class DumpTraces implements TraceSource {
   }
 
   async *tasks(): AsyncGenerator<TraceTask, void, void> {
+    if (this.#base.wanted.record === null) {
+      for await (const held of this.#samples()) if (held.isOwn) yield this.#task(held, null, null)
+    } else yield* this.#besideOthers()
+  }
+
+  /** A record looks at the values of the samples on both sides. */
+  async *#besideOthers(): AsyncGenerator<TraceTask, void, void> {
+    let before: HeldSample | null = null
+    let current: HeldSample | null = null
+    for await (const behind of this.#samples()) {
+      if (current?.isOwn === true) {
+        current.readers++
+        behind.readers++
+        yield this.#task(current, before, behind)
+      }
+      before = current
+      current = behind
+    }
+    if (current?.isOwn === true) yield this.#task(current, before, null)
+  }
+
+  #task(held: HeldSample, before: HeldSample | null, behind: HeldSample | null): TraceTask {
+    const { packed, against } = held
+    const neighbours = neighbourValues(before?.packed.sample ?? null, behind?.packed.sample ?? null)
+    const { index } = packed.sample
+    const task: TraceTask = { kind: 'sample', ...this.#base, room: this.#options.room(), index, sample: packed, neighbours, against }
+    this.#read.set(
+      task,
+      [held, before, behind].filter(sample => sample !== null)
+    )
+    return task
+  }
+
+  async *#samples(): AsyncGenerator<HeldSample, void, void> {
     const { texts } = this.#texts
     const others = this.#second?.dump.samples(TRACE_OF_SAMPLE)
     try {
-      for await (const item of this.#dump.samples(TRACE_OF_SAMPLE, texts !== null)) {
+      const arrays = this.#base.wanted.record === null ? TRACE_OF_SAMPLE : SAMPLE_ARRAYS
+      const part = this.#part
+      const items = part === null ? this.#dump.samples(arrays, texts !== null) : this.#dump.samplesWithin(part, arrays, texts !== null)
+      for await (const item of items) {
         this.#context.throwIfInterrupted()
+        if (isBeside(item)) {
+          yield { packed: packSample(item.beside, this.#buffers), against: null, isOwn: false, readers: 1 }
+          continue
+        }
         const other = others === undefined ? null : await inSecond(others.next(), this.#second?.folder ?? '')
         if (isLeftOut(item)) {
           if (other !== null && other.done !== true && !isLeftOut(other.value)) {
@@ -175,9 +240,9 @@ class DumpTraces implements TraceSource {
         }
         // Here and not in the threads: each of them would load the tokenizer, which takes longer than the ends of a million spans.
         const spans = texts === null ? null : spansOf(item, texts, this.#base.endMarker)
-        const sample = packSample(item, this.#buffers, spans)
+        const packed = packSample(item, this.#buffers, spans)
         const against = other === null ? null : packSample(sameSample(item, other), this.#buffers)
-        yield { kind: 'sample', ...this.#base, room: this.#options.room(), index: item.index, sample, against }
+        yield { packed, against, isOwn: true, readers: 1 }
       }
       const more = await others?.next()
       if (more?.done === false) {
@@ -189,9 +254,13 @@ class DumpTraces implements TraceSource {
   }
 
   release(task: TraceTask): void {
-    if (task.kind !== 'sample') return
-    this.#buffers.give(task.sample.buffer)
-    if (task.against !== null) this.#buffers.give(task.against.buffer)
+    for (const held of this.#read.get(task) ?? []) {
+      held.readers--
+      if (held.readers > 0) continue
+      this.#buffers.give(held.packed.buffer)
+      if (held.against !== null) this.#buffers.give(held.against.buffer)
+    }
+    this.#read.delete(task)
   }
 
   leaveOut(index: number, fault: Fault, sample: SampleSource | null): boolean {
@@ -208,10 +277,12 @@ class DumpTraces implements TraceSource {
   end(): SourceEnd {
     const { inputs } = this.#dump
     const { file, texts } = this.#texts
-    const notes = file !== null && texts === null ? [...this.#dump.facts.notes, WITHOUT_IDS] : this.#dump.facts.notes
-    const facts = { ...this.#dump.facts, notes }
+    const read = this.#dump.reading
+    const reading = file !== null && texts === null ? { ...read, laterNotes: [...read.laterNotes, WITHOUT_IDS] } : read
+    const facts = factsOf(reading)
     const tokenizer = file === null ? null : { sha256: file.sha256, bytes: file.bytes }
     const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
-    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.dump.inputs ?? null, tokenizer } }
+    const dump = { facts, inputs, leftOut, against: this.#second?.dump.inputs ?? null, tokenizer }
+    return { header: NO_PAGE, html: null, dump, reading, namedElsewhere: null }
   }
 }

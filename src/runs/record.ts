@@ -30,7 +30,7 @@ import { GENERATOR, VERSIONS } from '../core/version.js'
 export type RunRecord = RunDocument
 
 /** Of the engine, of the libraries, and of the outputs' schemas: the outputs of an earlier version are computed again. */
-const RUN_VERSIONS: Readonly<Record<string, string>> = {
+export const RUN_VERSIONS: Readonly<Record<string, string>> = {
   ...VERSIONS,
   ...Object.fromEntries(Object.entries(SCHEMA_VERSIONS).map(([name, version]) => [`schema:${name}`, String(version)]))
 }
@@ -114,7 +114,7 @@ export async function unchangedRun(out: string, plan: SnapshotPlan, settingsSha2
   if (!present.every(path => listed.has(path))) return null
   // Anyone may have written the record: only files in the snapshot's folder and in the output folder are looked at.
   if (![...record.inputs, ...record.outputs].every(({ path }) => isSafeRelative(path))) return null
-  const inputs = await Promise.all(record.inputs.map(f => isSame(join(plan.folder, f.path), f, 'follow', pool)))
+  const inputs = await Promise.all(record.inputs.map(f => isSameFileAs(join(plan.folder, f.path), f, 'follow', pool)))
   return inputs.every(Boolean) && (await outputsStand(out, record, pool)) ? record : null
 }
 
@@ -138,7 +138,7 @@ function currentRecord(out: string, settingsSha256: string): RunRecord | null {
 }
 
 async function outputsStand(out: string, record: RunRecord, pool: TracePool): Promise<boolean> {
-  const outputs = await Promise.all(record.outputs.map(f => isSame(join(out, f.path), f, 'refuse', pool)))
+  const outputs = await Promise.all(record.outputs.map(f => isSameFileAs(join(out, f.path), f, 'refuse', pool)))
   return outputs.every(Boolean)
 }
 
@@ -148,7 +148,7 @@ async function hashOutput(path: string, pool: TracePool): Promise<string> {
   throw new Fault({ format: 'output', problem: 'vanished', found: 'nothing', expected: 'what was just written', place: { file: path } })
 }
 
-async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 'refuse', pool: TracePool): Promise<boolean> {
+export async function isSameFileAs(path: string, expected: RecordedOutput, links: 'follow' | 'refuse', pool: TracePool): Promise<boolean> {
   if (expected.sha256 === null) {
     const found = await lstat(path).catch(() => null)
     return found?.isFile() === true && found.size === expected.bytes

@@ -2,7 +2,7 @@
 import type { Judge } from '../compute/traces/expectations.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
-import type { Dump } from '../ingest/dumps/contract.js'
+import type { Dump, PartRange } from '../ingest/dumps/contract.js'
 import type { TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import type { SampleKeyName } from '../schema/sample-keys.js'
 import type { SnapshotPlan } from '../study/inventory.js'
@@ -43,6 +43,11 @@ export interface SnapshotWork {
   readonly pool: TracePool
   /** how outputs name the page; default: by its path below the run's folder */
   readonly sourceName?: string | undefined
+  /**
+   * the part of the snapshot whose traces are measured: of the bytes of its page, of its NPZ files by their place in the plan, or
+   * of the bytes of its dump. Default: the whole
+   */
+  readonly part?: PartRange | undefined
   /** the dump, where it was opened before: the run closes it. Default: it is opened */
   readonly dump?: Dump | undefined
   /** the file of `settings.dump.tokenizer`, where it was read before; default: it is read */

@@ -15,9 +15,7 @@ import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
-import { inOrder } from '../compute/traces/ordered.js'
-import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
-import { EXIT, Failures, Fault } from '../core/errors.js'
+import { Failures, Fault } from '../core/errors.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
@@ -28,8 +26,8 @@ import type { OutputSet } from '../render/outputs/output-set.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
-import { noSampleLeft, type SourceEnd } from './trace-source.js'
-import { openTraceSource } from './trace-sources.js'
+import { atSnapshot, measureTraces } from './measure.js'
+import type { SourceEnd } from './trace-source.js'
 import type { SnapshotWork, TokenTables } from './snapshot-work.js'
 
 /** A snapshot without a study: the run's folder is its own. */
@@ -76,64 +74,97 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     progress: { onSnapshot: onProgress && (async () => onProgress) }
   })
   return inTransaction(run.out, run, async set => {
-    // The arrays of the examples are released here, because a batch keeps its outcomes.
-    const { figure, ...measured } = await measureSnapshot(context, run, set)
-    if (formats.length > 0) {
-      const { drawFigures, planFigures } = await import('./drawing.js')
-      await drawFigures(context, set, await planFigures({ criticTraces: figure }), { formats, threads: pool.threads, manifest: null })
-    }
-    return measured
+    return drawnSnapshot(context, set, await measureSnapshot(context, run, set), { formats, threads: pool.threads })
   })
+}
+
+/** Draws the figure. The arrays of the examples are released here, because a batch keeps its outcomes. */
+export async function drawnSnapshot(
+  context: RunContext,
+  set: OutputSet,
+  { figure, ...measured }: MeasuredSnapshot,
+  { formats, threads }: { readonly formats: readonly FigureFormat[]; readonly threads: number }
+): Promise<Omit<MeasuredSnapshot, 'figure'>> {
+  if (formats.length > 0) {
+    const { drawFigures, planFigures } = await import('./drawing.js')
+    await drawFigures(context, set, await planFigures({ criticTraces: figure }), { formats, threads, manifest: null })
+  }
+  return measured
 }
 
 /** Measures and writes a snapshot, without its figures, into a set that the caller commits. */
 export async function measureSnapshot(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<MeasuredSnapshot> {
-  const { plan, settings } = work
-  const onProgress = await context.progress.onSnapshot?.(plan)
+  const onProgress = await context.progress.onSnapshot?.(work.plan)
   try {
     // 1. Measure
-    const streams = openStreams(set, settings.tables)
-    const measured = await measureTraces(context, work, streams, onProgress)
-    // 2. Pool
-    const { results, header, html, dump, examples } = measured
-    const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
-    const excluded = excludedFiles(plan, new Set(results.flatMap(r => r.npz?.path ?? [])), settings.traces.keys)
-    const marker = settings.expectations.boundary_end_marker
-    const labelledBy = whatSaysSynthetic(measured)
-    const origin = { ...context.origin, synthetic: context.origin.synthetic || labelledBy !== null }
-    const statistics = snapshotStatistics(results, {
-      synthetic: origin.synthetic,
-      source: plan.kind,
-      snapshotTime: header.snapshotTime,
-      threshold: settings.traces.jump_threshold,
-      successThreshold: settings.traces.success_threshold,
-      examples,
-      endMarker: marker
-    })
-    const { verified } = statistics
-    // 3. Check
-    const checks = expectations.checkExpectations(results, statistics, settings, labelledBy)
-    const failures = [
-      ...expectations.failuresOf(checks),
-      ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))
-    ]
-    if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(atTrace(f, plan, results), plan)))
-    // 4. Write
-    const writeDocuments = async (): Promise<void> => {
-      await documents.writeTraceIndex(
-        set,
-        { verified, html, dump, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
-        origin
-      )
-      await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
-      await documents.writeStatistics(set, statistics, origin)
-      await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
-    }
-    await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-    return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
+    const streams = openStreams(set, work.settings.tables)
+    const measured = await streamTraces(context, work, streams, onProgress)
+    return await finishSnapshot(context, work, measured, { set, finishTokens: metadata => streams.finish(metadata) })
   } catch (error) {
-    throw error instanceof Fault ? atSnapshot(error, plan) : error
+    throw error instanceof Fault ? atSnapshot(error, work.plan) : error
   }
+}
+
+/** What was measured of all traces of a snapshot, whoever measured them. */
+export interface MeasuredTraces extends Pick<SourceEnd, 'header' | 'html' | 'dump'> {
+  /** canonical order */
+  readonly results: readonly TraceResult[]
+  readonly examples: ChosenExamples
+}
+
+export interface Finishing {
+  readonly set: OutputSet
+  /** ends the tables of tokens; default: there are none */
+  readonly finishTokens?: (metadata: TokenMetadata) => Promise<void>
+  /** NPZ files beside the page that it does not name; default: they are read now */
+  readonly excluded?: (named: ReadonlySet<string>) => readonly ExcludedNpz[]
+}
+
+/** The phases behind the measuring. @throws Failures with the checks that fail */
+export async function finishSnapshot(
+  context: RunContext,
+  { plan, settings }: Pick<SnapshotWork, 'plan' | 'settings'>,
+  measured: MeasuredTraces,
+  { set, finishTokens, excluded: excludedOf }: Finishing
+): Promise<MeasuredSnapshot> {
+  // 2. Pool
+  const { results, header, html, dump, examples } = measured
+  const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
+  const named = new Set(results.flatMap(r => r.npz?.path ?? []))
+  const excluded = excludedOf?.(named) ?? excludedFiles(plan, named, settings.traces.keys)
+  const marker = settings.expectations.boundary_end_marker
+  const labelledBy = whatSaysSynthetic(measured)
+  const origin = { ...context.origin, synthetic: context.origin.synthetic || labelledBy !== null }
+  const statistics = snapshotStatistics(results, {
+    synthetic: origin.synthetic,
+    source: plan.kind,
+    snapshotTime: header.snapshotTime,
+    threshold: settings.traces.jump_threshold,
+    successThreshold: settings.traces.success_threshold,
+    examples,
+    endMarker: marker
+  })
+  const { verified } = statistics
+  // 3. Check
+  const checks = expectations.checkExpectations(results, statistics, settings, labelledBy)
+  const failures = [
+    ...expectations.failuresOf(checks),
+    ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))
+  ]
+  if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(atTrace(f, plan, results), plan)))
+  // 4. Write
+  const writeDocuments = async (): Promise<void> => {
+    await documents.writeTraceIndex(
+      set,
+      { verified, html, dump, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+      origin
+    )
+    await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
+    await documents.writeStatistics(set, statistics, origin)
+    await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
+  }
+  await Promise.all([finishTokens?.({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
+  return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
 }
 
 /** Modules that are needed after the last trace. They are asked for at the first one too, to load while the workers are busy. */
@@ -149,7 +180,7 @@ async function loadLastSteps() {
 }
 
 /** What in the snapshot says that it was generated: the page, or the path of the first NPZ file that says so; null: nothing. */
-function whatSaysSynthetic({ header, results }: Measured): string | null {
+function whatSaysSynthetic({ header, results }: MeasuredTraces): string | null {
   return header.synthetic ? 'the page' : (results.find(r => r.synthetic)?.npz?.path ?? null)
 }
 
@@ -219,55 +250,27 @@ function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parque
   }
 }
 
-interface Measured extends SourceEnd {
-  readonly results: TraceResult[]
-  readonly examples: ChosenExamples
-}
-
-async function measureTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<Measured> {
-  const {
-    plan,
-    settings: { traces, examplesRequired, dump },
-    pool
-  } = work
+async function streamTraces(
+  context: RunContext,
+  work: SnapshotWork,
+  streams: Streams,
+  onProgress: Done | undefined
+): Promise<MeasuredTraces> {
+  const { traces, examplesRequired } = work.settings
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []
-  const faults: Fault[] = []
-  const source = await openTraceSource(context, work, { room: streams.room, onProgress })
-  try {
-    const answer = async (task: TraceTask): Promise<TraceAnswer> => {
-      const answered = pool.run(task)
-      if (task.index === 0) streams.prepare()
-      const answer = await answered
-      source.release(task)
-      return answer
+  const end = await measureTraces(context, work, {
+    wanted: { columns: true, record: null },
+    onProgress,
+    room: streams.room,
+    onFirst: streams.prepare,
+    async take({ result, columns }) {
+      if (result === null || columns === null) throw new Error('a trace without its columns')
+      results.push(result)
+      collector.offer(result, columns)
+      await streams.write(result, columns)
     }
-    for await (const given of inOrder(source.tasks(), answer, 2 * pool.threads + 1)) {
-      context.throwIfInterrupted()
-      if (!given.ok) {
-        const fault = atSnapshot(Fault.deserialize(given.fault), plan)
-        if (dump?.skipBad === true && source.leaveOut(given.index, fault, given.sample)) continue
-        faults.push(fault)
-        if (fault.exitCode !== EXIT.checkFailed) break
-      }
-      // After a first failed check nothing more is written, but every trace is still checked.
-      if (!given.ok || faults.length > 0) continue
-      results.push(given.result)
-      collector.offer(given.result, given.columns)
-      await streams.write(given.result, given.columns)
-      source.onTrace(results.length)
-    }
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw atSnapshot(error, plan)
-    faults.push(atSnapshot(error, plan))
-  }
-  if (faults.length > 0) throw new Failures(faults)
-  const end = source.end()
-  if (end.dump !== null && results.length === 0) {
-    const { leftOut } = end.dump
-    throw atSnapshot(noSampleLeft(leftOut.length, leftOut[0]?.reason ?? null), plan)
-  }
+  })
   return { results, ...end, examples: collector.choose() }
 }
 
@@ -276,11 +279,6 @@ function atTrace(fault: Fault, { html, folder }: SnapshotPlan, results: readonly
   const { trace, file } = fault.place
   const npz = html !== null || trace === undefined || file !== undefined ? null : results.find(r => r.index === trace)?.npz
   return npz === null || npz === undefined ? fault : fault.at({ file: join(folder, npz.path) })
-}
-
-/** Adds the file to a fault of a reader of bytes, which does not know it. */
-function atSnapshot(fault: Fault, { html, folder }: SnapshotPlan): Fault {
-  return fault.at({ file: html ?? folder })
 }
 
 /** Files that were read and used, relative to the snapshot's folder. */

@@ -1,8 +1,8 @@
 /** What every source of traces gives: a page, a folder of NPZ files, a trainer's dump. */
 import type { SampleSource } from '../compute/traces/contract.js'
-import type { TraceTask, TraceTaskBase } from '../compute/traces/trace-task.js'
+import type { TraceTask, TraceTaskBase, TraceWanted } from '../compute/traces/trace-task.js'
 import { Fault } from '../core/errors.js'
-import type { ReadDump } from '../schema/samples.js'
+import type { DumpReading, ReadDump } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
 import type { SnapshotHeader } from '../schema/traces.js'
 import type { Done } from './context.js'
@@ -14,6 +14,10 @@ export interface SourceEnd {
   readonly html: HashedFile | null
   /** what the reader of a dump found out; null for the other kinds */
   readonly dump: ReadDump | null
+  /** its facts before they are put together; null for the other kinds */
+  readonly reading: DumpReading | null
+  /** of a part of a page: the NPZ files that its other traces seem to name; null where no part is measured */
+  readonly namedElsewhere: readonly string[] | null
 }
 
 export interface TraceSource {
@@ -28,6 +32,7 @@ export interface TraceSource {
 }
 
 export interface SourceOptions {
+  readonly wanted: TraceWanted
   /** a free buffer for the columns of a later trace; null: there is none */
   readonly room: () => SharedArrayBuffer | null
   readonly onProgress: Done | undefined

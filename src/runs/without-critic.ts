@@ -11,6 +11,7 @@ import type { Sample } from '../schema/samples.js'
 import { noSampleLeft } from './trace-source.js'
 import { originOf } from './context.js'
 import type { SnapshotRun } from './snapshot.js'
+import type { SnapshotSettings } from './snapshot-work.js'
 import { inTransaction, throwIfInterrupted } from './transaction.js'
 
 export interface WithoutCritic {
@@ -29,7 +30,7 @@ export async function analyseWithoutCritic(run: SnapshotRun, dump: Dump): Promis
       const reasons: string[] = []
       for await (const item of dump.samples(['advantages'])) {
         throwIfInterrupted(signal)
-        const record = isLeftOut(item) ? item.reason : recordOf(item, run)
+        const record = isLeftOut(item) ? item.reason : lengthsOf(item, settings)
         if (typeof record === 'string') reasons.push(record)
         else records.push(record)
       }
@@ -44,7 +45,7 @@ export async function analyseWithoutCritic(run: SnapshotRun, dump: Dump): Promis
 }
 
 /** The record of a sample; text: why it is left out. */
-function recordOf(sample: Sample, { settings: { traces, dump } }: SnapshotRun): SampleRecord | string {
+export function lengthsOf(sample: Sample, { traces, dump }: SnapshotSettings): SampleRecord | string {
   try {
     return lengthsOfSample(sample, traces.success_threshold)
   } catch (error) {

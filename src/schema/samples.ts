@@ -73,6 +73,26 @@ export interface DumpFacts {
   readonly notes: readonly string[]
 }
 
+/** What was found while rows were read. */
+export interface Findings {
+  /** rows, and most columns of one, that were taken for padding because every array is 0 there */
+  readonly zeroRows: number
+  readonly zeroColumns: number
+  /** rows whose arrays hold the prompt too */
+  readonly promptRows: number
+  /** array whose sum is the score, where the row states none */
+  readonly summed: string | null
+}
+
+/** The facts of a dump before they are put together: the parts of a dump have all in common but what was found in their rows. */
+export interface DumpReading extends DumpFacts {
+  /** notes that stand behind those of the findings */
+  readonly laterNotes: readonly string[]
+  readonly findings: Findings
+  /** names of the files in canonical order */
+  readonly files: readonly string[]
+}
+
 /** What was read of a dump, once its last sample was. */
 export interface ReadDump {
   readonly facts: DumpFacts

@@ -5,7 +5,7 @@ import { diagnoseEstimator, type ToldValues } from './diagnose.js'
 import type { DiagnosticFinding } from './faults/finding.js'
 import { DEFAULT_RESAMPLING, quality, type QualityOptions } from './quality/quality.js'
 import type { QualityRecord } from './quality/record.js'
-import type { SampleDiagnosticRecord } from './record-task.js'
+import type { SampleDiagnosticRecord } from './trace-record.js'
 
 /** A record with the place of its sample; null where the snapshot has one page. */
 export interface SourcedRecord {

@@ -88,7 +88,7 @@ export function membersOf(trace: ParsedTrace): Readonly<Record<TraceArrayName, N
     const bytes = encodeNpy(data)
     return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
   }
-  const floats = (data: Float64Array): NpyFile => file(isFloat32(data) ? new Float32Array(data) : data)
+  const floats = (data: Float64Array): NpyFile => file(narrowest(data))
   const { values, returns, positions } = trace
   return {
     values: floats(values),
@@ -115,6 +115,11 @@ function positionPlan({ array: { data, descr } }: NpyFile, positions: Float64Arr
 /** Whether the file has the machine's byte order. */
 function isNative(descr: string): boolean {
   return !descr.startsWith('>')
+}
+
+/** The same numbers in float32 where every one of them is one. */
+export function narrowest(numbers: Float64Array): Float32Array | Float64Array {
+  return isFloat32(numbers) ? new Float32Array(numbers) : numbers
 }
 
 function isFloat32(numbers: Float64Array): boolean {

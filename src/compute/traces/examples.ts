@@ -21,6 +21,9 @@ export interface ChosenExamples {
   readonly failure: ChosenExample
 }
 
+/** What a figure draws of a trace. */
+export type ExampleCurve = Pick<TraceColumns, 'values' | 'boundaries'>
+
 interface Kept {
   readonly result: TraceResult
   readonly trace: ExampleTrace
@@ -48,7 +51,7 @@ export class ExampleCollector {
   }
 
   /** Takes one trace, in canonical order. Columns of a kept trace are copied, so the caller may reuse them. */
-  offer(result: TraceResult, columns: TraceColumns): void {
+  offer(result: TraceResult, columns: ExampleCurve): void {
     const { outcome } = result.fields
     if (outcome === null) {
       this.#unknown++
@@ -104,7 +107,40 @@ export class ExampleCollector {
   }
 }
 
-function keep(result: TraceResult, columns: TraceColumns): Kept {
+/**
+ * The traces of a part of a snapshot that may be its examples: those that the study names, and the best of each outcome. Of the
+ * named ones two are enough to say that they are ambiguous.
+ */
+export class ExampleCandidates {
+  readonly #named: Readonly<Record<Outcome, Kept[]>> = { success: [], failure: [] }
+  readonly #best: Partial<Record<Outcome, Kept>> = {}
+  readonly #selectors: Readonly<Record<Outcome, TraceSelector | null>>
+
+  constructor(selectors: Readonly<Record<Outcome, TraceSelector | null>>) {
+    this.#selectors = selectors
+  }
+
+  /** Takes one trace, in canonical order. Columns of a kept trace are copied, so the caller may reuse them. */
+  offer(result: TraceResult, columns: ExampleCurve): void {
+    const { outcome } = result.fields
+    if (outcome === null) return
+    for (const role of ['success', 'failure'] as const) {
+      const selector = this.#selectors[role]
+      const named = this.#named[role]
+      if (selector !== null && named.length < 2 && matches(selector, role, result)) named.push(keep(result, columns))
+    }
+    const best = this.#best[outcome]
+    if (best === undefined || surpasses(outcome, result, best.result)) this.#best[outcome] = keep(result, columns)
+  }
+
+  /** Their curves by canonical position. */
+  curves(): ReadonlyMap<number, ExampleCurve> {
+    const kept = [...this.#named.success, ...this.#named.failure, ...Object.values(this.#best)]
+    return new Map(kept.map(({ result, trace: { values, boundaries } }) => [result.index, { values, boundaries }]))
+  }
+}
+
+function keep(result: TraceResult, columns: ExampleCurve): Kept {
   const { fields, statistics } = result
   return {
     result,

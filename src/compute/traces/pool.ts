@@ -1,18 +1,15 @@
 /**
- * The worker pool: Piscina over the bundled `workers/trace.ts`, `workers/diagnose.js` and `workers/hash.js`. Tasks and columns are views of
+ * The worker pool: Piscina over the bundled `workers/trace.ts` and `workers/hash.js`. Tasks and columns are views of
  * SharedArrayBuffers, so no token is copied between threads. Piscina's own queue does not wait when it is full, it
  * rejects. The window of `inOrder` therefore bounds the number of running tasks. A worker that dies gives a Fault.
  */
 import { Piscina } from 'piscina'
 import { Fault, describeCause, printable, type Place } from '../../core/errors.js'
-import type { RecordAnswer, RecordTask } from '../diagnostics/record-task.js'
 import type { TraceAnswer, TraceTask } from './trace-task.js'
 
 export interface TracePool {
   readonly threads: number
   run(task: TraceTask): Promise<TraceAnswer>
-  /** makes the record of one sample or trace for the diagnostics */
-  diagnose(task: RecordTask): Promise<RecordAnswer>
   /** SHA-256 and size of a regular file; null where it cannot be read. With `refuse`, null for a symbolic link too */
   hash(path: string, links: 'follow' | 'refuse'): Promise<{ readonly sha256: string; readonly bytes: number } | null>
   destroy(): Promise<void>
@@ -26,7 +23,6 @@ export interface PoolOptions {
 export function openTracePool(threads: number, options: PoolOptions = {}): TracePool {
   const filename = options.worker ?? new URL('../../../workers/bundled-trace.cjs', import.meta.url).href
   const hasher = new URL('../../../workers/hash.js', import.meta.url).href
-  const diagnoser = new URL('../../../workers/diagnose.js', import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 2, recordTiming: false })
   // On Node 20, stopping a thread that still loads its code ends the whole process. `destroy` therefore waits for the
   // first message of each thread, which says that it is ready.
@@ -52,15 +48,10 @@ export function openTracePool(threads: number, options: PoolOptions = {}): Trace
   return {
     threads,
     run: task => run(task, filename, { trace: task.index }),
-    diagnose: task => run(task, diagnoser, { trace: indexOf(task) }),
     hash: (path, links) => run({ path, links }, hasher, { file: path }),
     async destroy() {
       await loaded
       await pool.destroy()
     }
   }
-}
-
-function indexOf(task: RecordTask): number {
-  return task.kind === 'sample-record' ? task.sample.index : task.trace.index
 }

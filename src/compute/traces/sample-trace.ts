@@ -8,51 +8,50 @@ import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpyHeader } from '../../ingest/npz/encode.js'
 import { kernelOfThread } from '../../kernel/kernel.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
-import { rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
+import { rowOfPlace, SAMPLE_ARRAYS, type Sample, type SampleArray, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
 import type { ParsedTrace, SpanTexts, TraceArrayName, TraceFields } from '../../schema/traces.js'
 import type { SampleSource } from './contract.js'
 
 /** What a thread is told of a sample. Its arrays are views of one shared buffer, so that nothing is copied between threads. */
 export interface PackedSample {
-  readonly fields: TraceFields
-  readonly source: SampleSource
+  /** without its token ids */
+  readonly sample: Sample
   readonly buffer: Uint8Array
-  readonly mask: Uint8Array
-  readonly values: SampleNumbers
-  readonly returns: SampleNumbers
   /** null: no texts are known */
   readonly spans: SpanTexts | null
 }
 
-/** Copies a sample with values and returns into a buffer of the pool, which gets it back by `give(packed.buffer)`. */
-export function packSample({ fields, place, mask, arrays }: Sample, buffers: SlicePool, spans: SpanTexts | null = null): PackedSample {
-  const { values, returns } = arrays
-  if (values === undefined || returns === undefined) throw new Error('a sample without values or returns has no trace')
-  const tokens = mask.length
-  const buffer = buffers.take(values.byteLength + returns.byteLength + tokens)
-  const shared = <T extends SampleNumbers>(from: T, at: number): T => {
-    const to = new (from.constructor as SampleNumbersConstructor<T>)(buffer.buffer, at, tokens)
-    to.set(from)
-    return to
-  }
+/** Copies a sample into a buffer of the pool, which gets it back by `give(packed.buffer)`. */
+export function packSample(sample: Sample, buffers: SlicePool, spans: SpanTexts | null = null): PackedSample {
+  const { index, place, fields, mask, arrays } = sample
+  const named = SAMPLE_ARRAYS.flatMap(name => {
+    const numbers = arrays[name]
+    return numbers === undefined ? [] : [{ name, numbers }]
+  })
   // Wider numbers first, so that each array lies at a multiple of its element's size.
-  const [first, second] = values.BYTES_PER_ELEMENT >= returns.BYTES_PER_ELEMENT ? [values, returns] : [returns, values]
-  const a = shared(first, 0)
-  const b = shared(second, first.byteLength)
-  const ownMask = new Uint8Array(buffer.buffer, first.byteLength + second.byteLength, tokens)
-  ownMask.set(mask)
-  return {
-    fields: traceFields(fields),
-    source: { file: place.file ?? '', row: rowOfPlace(place) },
-    buffer,
-    mask: ownMask,
-    values: first === values ? a : b,
-    returns: first === values ? b : a,
-    spans
+  named.sort((a, b) => b.numbers.BYTES_PER_ELEMENT - a.numbers.BYTES_PER_ELEMENT)
+  const buffer = buffers.take(named.reduce((sum, { numbers }) => sum + numbers.byteLength, mask.length))
+  let at = 0
+  const shared: { [name in SampleArray]?: SampleNumbers } = {}
+  for (const { name, numbers } of named) {
+    shared[name] = sharedCopy(numbers, buffer.buffer, at)
+    at += numbers.byteLength
   }
+  const ownMask = new Uint8Array(buffer.buffer, at, mask.length)
+  ownMask.set(mask)
+  return { sample: { index, place, fields, mask: ownMask, arrays: shared, tokenIds: null }, buffer, spans }
 }
 
-type SampleNumbersConstructor<T> = new (buffer: ArrayBufferLike, offset: number, length: number) => T
+function sharedCopy(numbers: SampleNumbers, buffer: ArrayBufferLike, at: number): SampleNumbers {
+  const to = numbers instanceof Float32Array ? new Float32Array(buffer, at, numbers.length) : new Float64Array(buffer, at, numbers.length)
+  to.set(numbers)
+  return to
+}
+
+/** Where the dump has the sample. */
+export function sourceOfSample({ place }: Sample): SampleSource {
+  return { file: place.file ?? '', row: rowOfPlace(place) }
+}
 
 /** The fields that a trace of a page has too. */
 function traceFields({ step, outcome, score, uid }: SampleFields): TraceFields {
@@ -63,10 +62,12 @@ function traceFields({ step, outcome, score, uid }: SampleFields): TraceFields {
  * The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. All lie in the memory of the thread's
  * kernel, which reads them there, and where the next trace takes their place.
  */
-export function traceOfSample(
-  { fields, mask, values, returns, spans }: PackedSample,
-  index: number
-): { readonly trace: ParsedTrace; readonly members: Readonly<Record<TraceArrayName, NpyFile>> } {
+export function traceOfSample({ sample, spans }: PackedSample): {
+  readonly trace: ParsedTrace
+  readonly members: Readonly<Record<TraceArrayName, NpyFile>>
+} {
+  const { index, fields, mask } = sample
+  const { values, returns } = arraysOfTrace(sample)
   const kept = keptMember(mask)
   const own = { values: retainedMember(values, kept.data), returns: retainedMember(returns, kept.data) }
   const doubles = (from: SampleNumbers | Int32Array): Float64Array => {
@@ -77,7 +78,7 @@ export function traceOfSample(
   return {
     trace: {
       index,
-      fields,
+      fields: traceFields(fields),
       values: doubles(own.values.data),
       returns: doubles(own.returns.data),
       positions: doubles(kept.data),
@@ -85,6 +86,11 @@ export function traceOfSample(
     },
     members: { values: fileOf(own.values), returns: fileOf(own.returns), response_positions: fileOf(kept) }
   }
+}
+
+function arraysOfTrace({ arrays: { values, returns } }: Sample): { readonly values: SampleNumbers; readonly returns: SampleNumbers } {
+  if (values === undefined || returns === undefined) throw new Error('a sample without values or returns has no trace')
+  return { values, returns }
 }
 
 type ArrayType<T> = new (buffer: ArrayBufferLike, offset: number, length: number) => T
@@ -140,8 +146,10 @@ function retainedMember(from: SampleNumbers, kept: Int32Array): NpyMember<Sample
  * @throws Fault (exit 1) at the first difference, with its index and both numbers
  */
 export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedSample): void {
-  const kept = indexesOf(second.mask)
-  const other = { response_positions: kept, values: retained(second.values, kept), returns: retained(second.returns, kept) }
+  const { mask, fields } = second.sample
+  const { values, returns } = arraysOfTrace(second.sample)
+  const kept = indexesOf(mask)
+  const other = { response_positions: kept, values: retained(values, kept), returns: retained(returns, kept) }
   const own = { response_positions: trace.positions, values: trace.values, returns: trace.returns }
   if (kept.length !== own.values.length) {
     throw differs(
@@ -159,7 +167,7 @@ export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedS
     }
   }
   for (const field of ['uid', 'step', 'outcome', 'score'] as const) {
-    const [a, b] = [trace.fields[field], second.fields[field]]
+    const [a, b] = [trace.fields[field], fields[field]]
     if (a === null || b === null || a === b) continue
     throw differs(
       `${field} differs`,
@@ -170,7 +178,8 @@ export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedS
   }
 }
 
-function named({ source: { file, row } }: PackedSample): string {
+function named({ sample }: PackedSample): string {
+  const { file, row } = sourceOfSample(sample)
   return `${printableId(file)}${row === null ? '' : `, row ${row}`}`
 }
 

@@ -1,7 +1,7 @@
 /**
  * The work of a worker on one trace: it parses the trace's slice of the snapshot, reads the NPZ beside it, verifies,
- * measures, and lays the columns into one SharedArrayBuffer. Its only side effect is to read the NPZ. A fault is
- * returned as data, because an error loses its class on the way between threads.
+ * measures, and lays the columns into one SharedArrayBuffer, makes the record for the diagnostics, or both. Its only side
+ * effect is to read the NPZ. A fault is returned as data, because an error loses its class on the way between threads.
  */
 import { join } from 'node:path'
 import { EXIT, Fault, printable, toFault, type SerializedFault } from '../../core/errors.js'
@@ -10,6 +10,7 @@ import { resolveBeside } from '../../study/inventory.js'
 import { canonicalRelative } from '../../core/paths.js'
 import { parseTrace, type TraceScratch } from '../../ingest/json/trace.js'
 import { asFloat64 } from '../../ingest/npz/npy.js'
+import type { NeighbourValues } from '../diagnostics/estimator/inside.js'
 import { openNpz, type Npz, type NpyFile } from '../../ingest/npz/npz.js'
 import { fieldsOfNpz, saysSynthetic } from '../../ingest/traces/npz-fields.js'
 import { decideOutcome } from '../../ingest/traces/outcome.js'
@@ -18,13 +19,23 @@ import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName 
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { meansInFloat32, rmsesInFloat32 } from './float32.js'
 import { layColumns, membersOf } from './columns.js'
-import { checkSameTrace, traceOfSample, type PackedSample } from './sample-trace.js'
+import { recordOfSample, recordOfTrace, type SampleDiagnosticRecord } from '../diagnostics/trace-record.js'
+import { checkSameTrace, sourceOfSample, traceOfSample, type PackedSample } from './sample-trace.js'
 import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
 import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 import { inFile, within, withWayOut } from './trace-place.js'
 
+/** What is wanted of every trace of a run. */
+export interface TraceWanted {
+  /** false: nothing is laid out for the outputs, and a sample of a dump is not measured either: it may have no values or no returns */
+  readonly columns: boolean
+  /** what its record for the diagnostics is made with; null: none is made */
+  readonly record: { readonly thresholds: readonly number[] } | null
+}
+
 export interface TraceTaskBase {
+  readonly wanted: TraceWanted
   /** canonical position */
   readonly index: number
   /** the snapshot's folder; NPZ names are resolved in it and may not lead out of it */
@@ -57,6 +68,8 @@ export interface NpzTraceTask extends TraceTaskBase {
 export interface SampleTraceTask extends TraceTaskBase {
   readonly kind: 'sample'
   readonly sample: PackedSample
+  /** values of the samples beside it, which its record looks at */
+  readonly neighbours: NeighbourValues
   /** the same sample of a second dump, which must hold the same trace; null: it is compared with nothing */
   readonly against: PackedSample | null
 }
@@ -64,7 +77,14 @@ export interface SampleTraceTask extends TraceTaskBase {
 export type TraceTask = SnapshotTraceTask | NpzTraceTask | SampleTraceTask
 
 export type TraceAnswer =
-  | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
+  | {
+      readonly ok: true
+      /** null: a sample of a dump that was not measured */
+      readonly result: TraceResult | null
+      readonly columns: TraceColumns | null
+      readonly record: SampleDiagnosticRecord | null
+      readonly sample: SampleSource | null
+    }
   | {
       readonly ok: false
       readonly index: number
@@ -91,7 +111,7 @@ export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer
 }
 
 function sampleOf(task: TraceTask): SampleSource | null {
-  return task.kind === 'sample' ? task.sample.source : null
+  return task.kind === 'sample' ? sourceOfSample(task.sample.sample) : null
 }
 
 function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
@@ -109,12 +129,13 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAns
         checkEqual(array, arrays[array], stored.arrays[array].array, place)
       }
     }
-    const answer = measure(trace, stored, task)
-    const { mean, rmse } = answer.result.statistics
+    const answer = traceAnswer(trace, stored, task)
+    const { statistics } = answer.result
+    const { mean, rmse } = statistics
     const { values, returns } = trace
     if (valueMean !== null) checkStored('value_mean', valueMean, mean, () => meansInFloat32(values))
     if (valueRmse !== null) checkStored('value_rmse', valueRmse, rmse, () => rmsesInFloat32(values, returns))
-    if (trace.spans !== null) checkSpanCount(trace.spans.count, answer.result.statistics)
+    if (trace.spans !== null) checkSpanCount(trace.spans.count, statistics)
     return answer
   })
 }
@@ -135,21 +156,31 @@ function npzTrace(task: NpzTraceTask): TraceAnswer {
     }
     return within(trace, () => {
       checkArrays(arraysOf(trace))
-      return measure(trace, stored, task)
+      return traceAnswer(trace, stored, task)
     })
   })
 }
 
 function sampleTrace(task: SampleTraceTask): TraceAnswer {
-  kernelOfThread().begin(0)
-  return inFile(join(task.folder, task.sample.source.file), () => {
-    const { trace, members } = traceOfSample(task.sample, task.index)
-    return within(trace, () => {
-      checkArrays(arraysOf(trace))
-      if (task.against !== null) checkSameTrace(trace, task.sample.source.file, task.against)
-      return measure(trace, null, task, members)
-    })
+  const source = sourceOfSample(task.sample.sample)
+  return inFile(join(task.folder, source.file), () => {
+    const measured = task.wanted.columns ? measuredSample(task, source) : null
+    return { ok: true, result: null, columns: null, ...measured, record: sampleRecord(task), sample: source }
   })
+}
+
+function measuredSample(task: SampleTraceTask, { file }: SampleSource): MeasuredTrace {
+  kernelOfThread().begin(0)
+  const { trace, members } = traceOfSample(task.sample)
+  return within(trace, () => {
+    checkArrays(arraysOf(trace))
+    if (task.against !== null) checkSameTrace(trace, file, task.against)
+    return measure(trace, null, task, () => members)
+  })
+}
+
+function sampleRecord({ sample: { sample }, neighbours, successThreshold, wanted }: SampleTraceTask): SampleDiagnosticRecord | null {
+  return wanted.record === null ? null : recordOfSample(sample, neighbours, { successThreshold, thresholds: wanted.record.thresholds })
 }
 
 interface StoredNpz {
@@ -163,16 +194,29 @@ interface StoredNpz {
   readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
 }
 
+interface MeasuredTrace {
+  readonly result: TraceResult
+  readonly columns: TraceColumns | null
+}
+
+/** A trace of a page or an NPZ file. @param stored null for a trace without an NPZ file */
+function traceAnswer(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask): MeasuredTrace & Extract<TraceAnswer, { ok: true }> {
+  const measured = measure(trace, stored, task, () => stored?.arrays ?? membersOf(trace))
+  const { record } = task.wanted
+  const made = record === null ? null : recordOfTrace(trace, measured.result.fields.outcome, record.thresholds)
+  return { ok: true, ...measured, record: made, sample: null }
+}
+
 /**
  * @param stored null for a trace without an NPZ file
- * @param members the arrays as NPY files; default: as the NPZ file stores them
+ * @param members the arrays as NPY files
  */
 function measure(
   trace: ParsedTrace,
   stored: StoredNpz | null,
   task: TraceTask,
-  members: Readonly<Record<TraceArrayName, NpyFile>> = stored?.arrays ?? membersOf(trace)
-): Extract<TraceAnswer, { ok: true }> {
+  members: () => Readonly<Record<TraceArrayName, NpyFile>>
+): MeasuredTrace {
   const boundaries = boundaryIndexes(trace.positions)
   const { outcome, outcomeFrom } = decideOutcome(trace.fields, task.successThreshold)
   const statistics = statisticsWithin(trace.values, trace.returns, boundaries, {
@@ -180,7 +224,6 @@ function measure(
     outcome
   })
   return {
-    ok: true,
     result: {
       index: trace.index,
       fields: { ...trace.fields, outcome },
@@ -195,7 +238,7 @@ function measure(
       signs: signsOf(trace.values, trace.returns, boundaries),
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
-    columns: layColumns(trace, boundaries, members, task.room)
+    columns: task.wanted.columns ? layColumns(trace, boundaries, members(), task.room) : null
   }
 }
 

@@ -55,7 +55,7 @@ export const JSON_LINES_DUMP: DumpFormat = {
               const { values } = reader.read(line, all, at)
               return rowOfRecord(values, namesOfRow(values, seen), needed, context, key => likeRow(seen, key))
             }
-            yield { place: at, read }
+            yield { place: at, offset: line.offset, read }
           }
         }
       },

@@ -57,6 +57,8 @@ export interface RawRow {
 /** A row and where it stands. */
 export interface PlacedRow {
   readonly place: Place
+  /** where a line of text begins in its file, in bytes; absent: rows are counted before they are read */
+  readonly offset?: number
   /** @throws Fault for a row that is wrong; rows after it can be read all the same */
   read(): RawRow
 }

@@ -14,39 +14,12 @@ import type { LeftOut, Sample, SampleArray, SampleNumbers } from '../../schema/s
 import type { TensorNumbers } from '../tensors/tensor.js'
 import { flagField, integerField, outcomeField, rowFault, scoreField, textField, type RowContext } from './fields.js'
 import { endOfNonZero, NO_TRAINED_TOKEN, ONLY_PADDING, readMask } from './mask.js'
+import type { GrowingFindings } from './findings.js'
 import type { EndRules, NamedNumbers, RawRow, Wanted } from './part.js'
 import { expand } from './positions.js'
 
 /** Most tokens of a row. No response has so many, and a few bytes of a deflated archive may state any number. */
 export const MAX_TOKENS = 2 ** 24
-
-/** What was found while rows were read, for the facts of the dump. */
-export class Findings {
-  /** rows, and most columns of one, that were taken for padding because every array is 0 there */
-  zeroRows = 0
-  zeroColumns = 0
-  /** rows whose arrays hold the prompt too */
-  promptRows = 0
-  /** array whose sum is the score, where the row states none */
-  summed: string | null = null
-
-  notes(): readonly string[] {
-    const notes: string[] = []
-    const { zeroRows, zeroColumns, promptRows, summed } = this
-    if (zeroRows > 0) {
-      const columns = zeroColumns === 1 ? '1 trailing column that is' : `${grouped(zeroColumns)} trailing columns that are`
-      const most = zeroRows === 1 ? columns : `up to ${columns}`
-      notes.push(`${most} 0 in every array, in ${zeroRows === 1 ? '1 row' : `${grouped(zeroRows)} rows`}, taken for padding`)
-    }
-    if (promptRows > 0) notes.push('the arrays hold the prompt too: positions are counted from the first token of the response')
-    if (summed !== null) notes.push(`the score is the sum of ${summed} over the response`)
-    return notes
-  }
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US')
-}
 
 interface RowTask extends RowContext {
   readonly index: number
@@ -54,7 +27,7 @@ interface RowTask extends RowContext {
   readonly wanted: Wanted
   /** step of the file, for rows that state none */
   readonly step: number | null
-  readonly findings: Findings
+  readonly findings: GrowingFindings
 }
 
 /** @throws Fault for a row that is wrong */
@@ -184,7 +157,7 @@ function asSampleNumbers(data: TensorNumbers): SampleNumbers {
 }
 
 /** The sum of the scores of the tokens, else of their rewards; null where the row has neither. */
-function summedScore(row: RawRow, start: number, end: number, task: RowTask, findings: Findings): number | null {
+function summedScore(row: RawRow, start: number, end: number, task: RowTask, findings: GrowingFindings): number | null {
   const summed = row.tokenScores ?? row.arrays.get('token_rewards') ?? null
   if (summed === null) return null
   const { name, data } = summed

@@ -1,12 +1,13 @@
 /** Dumps of one file or of several: rollouts in the order of their steps, the ranks of each merged. */
 import { Fault, printable } from '../../core/errors.js'
 import type { HashedFile } from '../../schema/study.js'
-import { SAMPLE_ARRAYS, type DumpFacts, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
-import type { Dump, DumpOptions } from './contract.js'
+import { SAMPLE_ARRAYS, type DumpFacts, type DumpReading, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
+import { isLeftOut, type Beside, type Dump, type DumpOptions, type PartRange } from './contract.js'
 import { requireSame } from './copies.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { PlacedRow, Wanted } from './part.js'
-import { Findings, sampleOf } from './response.js'
+import { factsOf, NOTHING_FOUND, type GrowingFindings } from './findings.js'
+import { sampleOf } from './response.js'
 import { UNKNOWN_ORDER, type Rollout } from './rollout.js'
 
 /** Where the files of a planned dump come from. */
@@ -28,7 +29,7 @@ export class Series implements Dump {
   readonly #rollouts: readonly Rollout[]
   readonly #from: SeriesFiles
   readonly #options: DumpOptions
-  readonly #findings = new Findings()
+  readonly #findings: GrowingFindings = { ...NOTHING_FOUND }
   readonly #open = new Set<OpenPart>()
   /** bytes of the files that are read */
   #bytes = 0
@@ -46,19 +47,24 @@ export class Series implements Dump {
   }
 
   get facts(): DumpFacts {
+    return factsOf(this.reading)
+  }
+
+  get reading(): DumpReading {
     const files = this.#files()
     const joined = (words: readonly string[]): string => [...new Set(words)].join(', ')
-    const notes = [...files.flatMap(file => file.notes), ...this.#seriesNotes(files), ...this.#findings.notes()]
     const { passedOver = 0 } = this.#options
-    if (passedOver > 0) {
-      notes.push(passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`)
-    }
+    const others =
+      passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`
     const masks = files.flatMap(({ mask }) => mask ?? [])
     return {
       kind: joined(files.map(({ kind }) => kind)),
       mask: masks.length === 0 ? null : joined(masks),
       end: joined(files.map(({ end }) => end)),
-      notes: [...new Set(notes)]
+      notes: [...files.flatMap(file => file.notes), ...this.#seriesNotes(files)],
+      findings: { ...this.#findings },
+      laterNotes: passedOver > 0 ? [others] : [],
+      files: this.#rollouts.flatMap(rollout => rollout.files.map(({ name }) => name))
     }
   }
 
@@ -83,30 +89,134 @@ export class Series implements Dump {
   }
 
   async *samples(arrays: readonly SampleArray[], tokenIds = false): AsyncGenerator<Sample | LeftOut, void, void> {
-    const wanted: Wanted = { arrays: new Set(arrays.filter(key => this.arrays.has(key))), tokenIds: tokenIds && this.hasTokenIds }
+    const wanted = this.#wanted(arrays, tokenIds)
     let index = 0
     for (const rollout of this.#rollouts) {
-      const parts: OpenPart[] = []
-      try {
-        for (const file of rollout.files) parts.push(await this.#openCounted(file))
-        // Beside the rows: a thread of the system reads, and this one has time while others measure.
-        const hashes = hashesOf(parts, this.#options.signal)
-        const asked = { ...wanted, scoresByIndex: rollout.scoresByIndex === true }
-        for await (const item of rowsInOrder(rollout, parts, asked)) {
-          this.#options.signal?.throwIfAborted()
-          yield this.#sample(item, index++, wanted, rollout.step)
-        }
-        const hashed = await hashes
-        if ('error' in hashed) throw hashed.error
-        for (const part of parts) await part.assertStill()
-        this.inputs.push(...hashed.files)
-      } finally {
-        for (const part of parts) await this.#closePart(part)
-      }
-      this.#bytes += rollout.files.reduce((sum, { size }) => sum + size, 0)
-      this.#options.onProgress?.(this.#bytes)
+      for await (const row of this.#rows(rollout, wanted)) yield this.#sample(row, index++, wanted, rollout.step)
     }
     if (index === 0) throw emptyDump(this.#rollouts[0].files[0].name)
+  }
+
+  async *samplesWithin(
+    part: PartRange,
+    arrays: readonly SampleArray[],
+    tokenIds = false
+  ): AsyncGenerator<Sample | LeftOut | Beside, void, void> {
+    if (this.rows === 0) throw emptyDump(this.#rollouts[0].files[0].name)
+    const wanted = this.#wanted(arrays, tokenIds)
+    let index = 0
+    let isWithin = false
+    let start = 0
+    for (const [r, rollout] of this.#rollouts.entries()) {
+      const from = start
+      start += bytesOf(rollout)
+      if (from >= part.to && !isWithin) return
+      if (start <= part.from) {
+        index += rowsOf(rollout) ?? (await this.#countRows(rollout, wanted))
+        continue
+      }
+      const startOf = rowStarts(rollout, from)
+      const state = { isDone: false }
+      let last: RowOfPart | null = null
+      let k = 0
+      for await (const row of this.#rows(rollout, wanted, { isHashed: from < part.to, state })) {
+        const at = startOf(row, k++)
+        if (at < part.from) last = row
+        else if (at < part.to) {
+          if (!isWithin) {
+            const before = (last === null ? null : this.#besideOf(last, wanted, rollout)) ?? (await this.#lastBefore(r, k - 1, wanted))
+            if (before !== null) yield { beside: before }
+          }
+          isWithin = true
+          yield this.#sample(row, index + k - 1, wanted, rollout.step)
+        } else {
+          const behind = isWithin ? this.#besideOf(row, wanted, rollout) : null
+          if (behind !== null) yield { beside: behind }
+          state.isDone = !isWithin || behind !== null
+        }
+      }
+      if (state.isDone) return
+      index += k
+    }
+  }
+
+  #wanted(arrays: readonly SampleArray[], tokenIds: boolean): Wanted {
+    return { arrays: new Set(arrays.filter(key => this.arrays.has(key))), tokenIds: tokenIds && this.hasTokenIds }
+  }
+
+  /** The rows of a rollout, and its files hashed beside them. @param how by default all rows are read */
+  async *#rows(
+    rollout: Rollout,
+    wanted: Wanted,
+    { isHashed, state }: { readonly isHashed: boolean; readonly state: { readonly isDone: boolean } } = WHOLE
+  ): AsyncGenerator<RowOfPart, void, void> {
+    const parts: OpenPart[] = []
+    try {
+      for (const file of rollout.files) parts.push(await this.#openCounted(file))
+      // Beside the rows: a thread of the system reads, and this one has time while others measure.
+      const hashes = isHashed ? hashesOf(parts, this.#options.signal) : null
+      const asked = { ...wanted, scoresByIndex: rollout.scoresByIndex === true }
+      for await (const item of rowsInOrder(rollout, parts, asked)) {
+        this.#options.signal?.throwIfAborted()
+        yield item
+        if (state.isDone) break
+      }
+      const hashed = await hashes
+      if (hashed !== null && 'error' in hashed) throw hashed.error
+      for (const part of parts) await part.assertStill()
+      if (hashed !== null) this.inputs.push(...hashed.files)
+    } finally {
+      for (const part of parts) await this.#closePart(part)
+    }
+    this.#bytes += bytesOf(rollout)
+    this.#options.onProgress?.(this.#bytes)
+  }
+
+  async #countRows(rollout: Rollout, wanted: Wanted): Promise<number> {
+    let count = 0
+    for await (const _ of this.#rows(rollout, wanted, NOT_HASHED)) count++
+    return count
+  }
+
+  /** The last sample before row `k` of a rollout, or of those before it; null: there is none. */
+  async #lastBefore(r: number, k: number, wanted: Wanted): Promise<Sample | null> {
+    for (let at = r; at >= 0; at--) {
+      const rollout = this.#rollouts[at]
+      const end = at === r ? k : Infinity
+      // Most often the last row is one. Only where it is left out, every row is read.
+      for (const readsAll of [false, true]) {
+        let last: RowOfPart | null = null
+        let found: Sample | null = null
+        let count = 0
+        for await (const row of this.#rows(rollout, wanted, NOT_HASHED)) {
+          if (count++ >= end) break
+          if (readsAll) found = this.#besideOf(row, wanted, rollout) ?? found
+          else last = row
+        }
+        if (last !== null) found = this.#besideOf(last, wanted, rollout)
+        if (found !== null) return found
+      }
+    }
+    return null
+  }
+
+  /** A row beside a part as a sample; null: it is left out. What is wrong with it is told where it belongs. */
+  #besideOf({ row: { place, read }, part: { plan } }: RowOfPart, wanted: Wanted, { step }: Rollout): Sample | null {
+    try {
+      const sample = sampleOf(read(), {
+        format: plan.format,
+        place,
+        index: -1,
+        rules: plan.rules,
+        wanted,
+        step,
+        findings: { ...NOTHING_FOUND }
+      })
+      return isLeftOut(sample) ? null : sample
+    } catch (error) {
+      if (error instanceof Fault) return null
+      throw error
+    }
   }
 
   #sample(
@@ -161,6 +271,27 @@ export class Series implements Dump {
     for (const part of [...this.#open]) await this.#closePart(part)
     await this.#from.close()
   }
+}
+
+const WHOLE = { isHashed: true, state: { isDone: false } }
+const NOT_HASHED = { ...WHOLE, isHashed: false }
+
+function bytesOf({ files }: Rollout): number {
+  return files.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** Where row k of a rollout begins that itself begins at `from`. */
+function rowStarts(rollout: Rollout, from: number): (row: RowOfPart, k: number) => number {
+  const rows = rowsOf(rollout)
+  const bytes = BigInt(bytesOf(rollout))
+  if (rows !== null) return (_row, k) => from + Number((BigInt(k) * bytes) / BigInt(rows))
+  const starts = new Map<string, number>()
+  let start = from
+  for (const { name, size } of rollout.files) {
+    starts.set(name, start)
+    start += size
+  }
+  return ({ row: { offset = 0 }, part }) => (starts.get(part.plan.name) ?? from) + offset
 }
 
 function emptyDump(file: string): Fault {

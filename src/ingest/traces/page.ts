@@ -8,7 +8,8 @@ import { Kernel } from '../../kernel/kernel.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
 import { ByteTally, tallied } from '../../core/chunks.js'
 import { gunzippedIfGzip } from '../../core/gunzip.js'
-import { fileChunks } from '../../core/still-file.js'
+import { comparingWords } from '../../core/still.js'
+import { fileChunks, openStill } from '../../core/still-file.js'
 import { DataElement } from '../html/data-element.js'
 import { SlicePool } from '../json/pool.js'
 import { TraceSlicer } from '../json/slicer.js'
@@ -110,5 +111,23 @@ function endOf(slicer: TraceSlicer): SnapshotHeader {
   } catch (error) {
     if (!(error instanceof Fault) || error.details.problem !== 'truncated') throw error
     throw new Fault({ ...error.details, found: `the end of script#data (a raw </script> in a text ends it too)` })
+  }
+}
+
+/**
+ * Where an offset in the text of a page lies in its file: what a part of the page goes by. Of a gzip file it is as if all bytes were
+ * packed alike, by the length that its end states (RFC 1952: ISIZE). Whatever that is, an offset has one place.
+ */
+export async function placeInPage(path: string): Promise<(offset: number) => number> {
+  const file = await openStill(path, comparingWords('html'))
+  try {
+    const { size } = file
+    const [head, tail] = [await file.slice(0, Math.min(2, size)), await file.slice(Math.max(0, size - 4), size)]
+    const isGzip = head[0] === 0x1f && head[1] === 0x8b && tail.length === 4
+    const stated = isGzip ? new DataView(tail.buffer, tail.byteOffset).getUint32(0, true) : size
+    const share = size / Math.max(1, stated)
+    return offset => Math.min(Math.max(0, size - 1), Math.floor(offset * share))
+  } finally {
+    await file.close()
   }
 }

@@ -9,6 +9,7 @@ import type * as Arrow from 'apache-arrow'
 export type ArrowLibrary = Pick<
   typeof Arrow,
   | 'AsyncByteQueue'
+  | 'Binary'
   | 'Bool'
   | 'Dictionary'
   | 'Field'
@@ -23,11 +24,13 @@ export type ArrowLibrary = Pick<
   | 'Struct'
   | 'Utf8'
   | 'makeData'
+  | 'tableFromIPC'
   | 'vectorFromArray'
 >
 
 const NAMES: ReadonlyArray<keyof ArrowLibrary> = [
   'AsyncByteQueue',
+  'Binary',
   'Bool',
   'Dictionary',
   'Field',
@@ -42,6 +45,7 @@ const NAMES: ReadonlyArray<keyof ArrowLibrary> = [
   'Struct',
   'Utf8',
   'makeData',
+  'tableFromIPC',
   'vectorFromArray'
 ]
 

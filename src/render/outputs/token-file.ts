@@ -5,7 +5,7 @@
  * and the traces alone.
  */
 import type { FileSummary, OutputFile } from './output-file.js'
-import type { OutputSet } from './output-set.js'
+import type { FileOptions, OutputSet } from './output-set.js'
 import {
   bytesOf,
   emptyArrays,
@@ -49,8 +49,18 @@ export class TokenFile<L extends TokenLayout> {
     this.#begin = begin
   }
 
-  static async open<L extends TokenLayout>(set: OutputSet, path: string, begin: BeginLayout<L>): Promise<TokenFile<L>> {
-    return new TokenFile(set, await set.file(path), begin)
+  static async open<L extends TokenLayout>(
+    set: OutputSet,
+    path: string,
+    begin: BeginLayout<L>,
+    options: FileOptions = {}
+  ): Promise<TokenFile<L>> {
+    return new TokenFile(set, await set.file(path, options), begin)
+  }
+
+  /** Closes the file before its set is committed: of many files few are open. */
+  async seal(): Promise<void> {
+    await this.#file.seal()
   }
 
   /**

@@ -10,8 +10,14 @@ export interface TokenMetadata extends Origin {
   readonly snapshotTime: string | null
 }
 
+/** Of a part of a snapshot. */
+export interface TokenPartMetadata extends Omit<TokenMetadata, 'synthetic'> {
+  /** null leaves the key out: the end of the page tells it */
+  readonly synthetic: boolean | null
+}
+
 /** @throws Fault for a snapshot time that UTF-8 does not hold */
-export function tokenMetadata(metadata: TokenMetadata): Array<[string, string]> {
+export function tokenMetadata(metadata: TokenPartMetadata): Array<[string, string]> {
   const { snapshotTime, manifest, generator } = metadata
   if (snapshotTime !== null && Buffer.from(snapshotTime, 'utf8').toString('utf8') !== snapshotTime) {
     throw new Fault({
@@ -24,7 +30,7 @@ export function tokenMetadata(metadata: TokenMetadata): Array<[string, string]> 
   return [
     ['schema', 'critic-traces'],
     ['schema_version', String(SCHEMA_VERSIONS['critic-traces'])],
-    ['synthetic', String(metadata.synthetic)],
+    ...(metadata.synthetic === null ? [] : [['synthetic', String(metadata.synthetic)] satisfies [string, string]]),
     ['verified', String(metadata.verified)],
     ...(snapshotTime === null ? [] : [['snapshot_time', snapshotTime] satisfies [string, string]]),
     ['generator', `${generator.name} ${generator.version}`],

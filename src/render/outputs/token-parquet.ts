@@ -12,10 +12,10 @@ import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import type { TokenArrays } from '../../compute/traces/contract.js'
 import type { FileSummary, OutputFile } from './output-file.js'
 import { OUTPUT_PATHS } from './output-names.js'
-import type { OutputSet } from './output-set.js'
+import type { FileOptions, OutputSet } from './output-set.js'
 import { blockOf, bytesOf, concatenated, tokensOf, type TokenBlock, type TokenWidths } from './token-columns.js'
 import { TokenFile, type Placed, type TokenLayout } from './token-file.js'
-import { tokenMetadata, type TokenMetadata } from './token-metadata.js'
+import { tokenMetadata, type TokenPartMetadata } from './token-metadata.js'
 
 /** DuckDB's own size of a row group: its threads share a file by row groups. */
 export const ROWS_PER_GROUP = 122_880
@@ -210,8 +210,8 @@ export class ParquetTraceWriter {
     this.#file = file
   }
 
-  static async open(set: OutputSet): Promise<ParquetTraceWriter> {
-    return new ParquetTraceWriter(await TokenFile.open(set, OUTPUT_PATHS.parquet, (file, widths) => ParquetTraceLayout.begin(file, widths)))
+  static async open(set: OutputSet, path: string = OUTPUT_PATHS.parquet, options: FileOptions = {}): Promise<ParquetTraceWriter> {
+    return new ParquetTraceWriter(await TokenFile.open(set, path, (file, widths) => ParquetTraceLayout.begin(file, widths), options))
   }
 
   /**
@@ -233,13 +233,18 @@ export class ParquetTraceWriter {
     }
   }
 
-  async finish(metadata: TokenMetadata): Promise<FileSummary> {
+  async finish(metadata: TokenPartMetadata): Promise<FileSummary> {
     const entries = tokenMetadata(metadata)
     await this.#flush()
     return this.#file.finish(layout => {
       layout.metadata = entries
       layout.createdBy = `${metadata.generator.name} ${metadata.generator.version}`
     })
+  }
+
+  /** Closes the file, which has ended, before its set is committed. */
+  seal(): Promise<void> {
+    return this.#file.seal()
   }
 
   async #flush(): Promise<void> {

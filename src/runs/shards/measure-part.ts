@@ -1,0 +1,230 @@
+/**
+ * The part of one snapshot that a shard has: every trace measured and recorded once, its tokens into the dataset. What is wrong with
+ * the snapshot is part of the answer, since the merge reports it as one machine does.
+ */
+import { sweepThresholds } from '../../compute/diagnostics/quality/changes.js'
+import { ExampleCandidates } from '../../compute/traces/examples.js'
+import type { SampleRecord } from '../../compute/traces/without-critic.js'
+import { EXIT, Fault } from '../../core/errors.js'
+import { canonicalRelative } from '../../core/paths.js'
+import { isBeside, isLeftOut, type Dump, type PartRange } from '../../ingest/dumps/contract.js'
+import { OutputSet } from '../../render/outputs/output-set.js'
+import type { HashedFile } from '../../schema/study.js'
+import { excludedFiles } from '../../study/excluded.js'
+import { isOfSyntheticStudy } from '../../study/label.js'
+import { atDumpFile } from '../batch.js'
+import { originOf, RunContext, type Done } from '../context.js'
+import { openPlannedDump, requireTraces } from '../dump-source.js'
+import { atSnapshot, measureEach, type AnsweredTrace, type TraceFault } from '../measure.js'
+import { snapshotInputs } from '../snapshot.js'
+import type { SnapshotWork } from '../snapshot-work.js'
+import { lengthsOf } from '../without-critic.js'
+import type { MeasuredPart, PartialRow, TraceState } from './contract.js'
+import { packCurve, packState } from './state.js'
+import { TokenDataset } from './token-dataset.js'
+
+export interface PartWork extends Omit<SnapshotWork, 'part' | 'dump'> {
+  readonly part: PartRange
+  readonly snapshot: number
+  readonly shard: number
+  /** the shard as names of files have it */
+  readonly shardName: string
+  readonly out: string
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: Done | undefined
+}
+
+export interface PartOutcome {
+  readonly measured: MeasuredPart
+  readonly rows: readonly PartialRow[]
+}
+
+/** @throws Fault where it was interrupted, or an output cannot be written */
+export async function measurePart(work: PartWork): Promise<PartOutcome> {
+  const set = await OutputSet.open(work.out)
+  try {
+    const outcome = await measureInto(work, set)
+    if (outcome.measured.faults.length === 0 && outcome.measured.tokens.length > 0) await set.commit()
+    return outcome
+  } finally {
+    // After a commit this does nothing.
+    await set.abort()
+  }
+}
+
+async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome> {
+  const { plan, part, snapshot, shard } = work
+  const ofSyntheticStudy = await isOfSyntheticStudy(plan.folder)
+  const settings = { ...work.settings, synthetic: work.settings.synthetic || ofSyntheticStudy }
+  const common = {
+    shard,
+    snapshot,
+    part,
+    ofSyntheticStudy,
+    header: NOTHING_STATED,
+    html: null,
+    dump: null,
+    unnamed: [],
+    inputs: [],
+    tokens: []
+  }
+  const failed = (faults: readonly TraceFault[]): PartOutcome => {
+    const found = faults.map(({ index, fault }) => ({ index, fault: atDumpFile(fault, plan).serialize() }))
+    return { measured: { ...common, statisticsFault: null, lengths: null, faults: found }, rows: [] }
+  }
+  const opened = plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress)) : null
+  if (opened instanceof Fault) return failed([{ index: null, fault: atSnapshot(opened, plan) }])
+  const kind = dumpKind(opened, plan.dumpFiles[0])
+  const own = await measureOwn({ ...work, settings, dump: opened ?? undefined }, kind.isMeasured, set)
+  if ('faults' in own) return failed(own.faults)
+  const lengths = kind.hasValues ? null : await lengthsWithin({ ...work, settings })
+  if (lengths instanceof Fault) return failed([{ index: null, fault: atSnapshot(lengths, plan) }])
+  const statisticsFault = kind.fault === null ? null : atDumpFile(kind.fault, plan).serialize()
+  const { states, curves, ...measured } = own
+  const rows = withLengths(states, lengths?.records ?? []).map(state => rowOf(state, snapshot, curves))
+  const { reading, leftOut } = lengths ?? {}
+  return {
+    measured: {
+      ...common,
+      ...measured,
+      statisticsFault,
+      lengths: reading === undefined ? null : { reading, leftOut: leftOut ?? [] },
+      faults: []
+    },
+    rows
+  }
+}
+
+const NOTHING_STATED: MeasuredPart['header'] = { snapshotTime: null, alignment: null, synthetic: false }
+
+async function orFault<T>(work: () => Promise<T>): Promise<T | Fault> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Fault && error.exitCode !== EXIT.interrupted) return error
+    throw error
+  }
+}
+
+interface DumpKind {
+  /** false: there is no critic to measure, and lengths take its place */
+  readonly hasValues: boolean
+  /** the samples have all that a trace is made of */
+  readonly isMeasured: boolean
+  /** why there are no statistics, while there are diagnostics; null: there are */
+  readonly fault: Fault | null
+}
+
+function dumpKind(dump: Dump | null, file: string): DumpKind {
+  if (dump === null) return { hasValues: true, isMeasured: true, fault: null }
+  if (!dump.arrays.has('values')) return { hasValues: false, isMeasured: false, fault: null }
+  try {
+    requireTraces(dump, file)
+    return { hasValues: true, isMeasured: true, fault: null }
+  } catch (error) {
+    if (error instanceof Fault) return { hasValues: true, isMeasured: false, fault: error }
+    throw error
+  }
+}
+
+type OwnTraces = Pick<MeasuredPart, 'header' | 'html' | 'dump' | 'unnamed' | 'inputs' | 'tokens'> & {
+  readonly states: readonly TraceState[]
+  readonly curves: ReturnType<ExampleCandidates['curves']>
+}
+
+async function measureOwn(
+  work: PartWork & SnapshotWork,
+  isMeasured: boolean,
+  set: OutputSet
+): Promise<OwnTraces | { readonly faults: readonly TraceFault[] }> {
+  const { plan, settings, signal, onProgress, shardName } = work
+  const { jump_threshold, examples, keys } = settings.traces
+  const candidates = new ExampleCandidates(examples)
+  const dataset = new TokenDataset(set, plan.name, shardName)
+  const states: TraceState[] = []
+  const free: SharedArrayBuffer[] = []
+  const take = async ({ result, record, columns, sample }: AnsweredTrace): Promise<void> => {
+    if (record === null) throw new Error('a trace without its record')
+    states.push({ result, record, source: sample, lengths: null })
+    if (result === null || columns === null) return
+    candidates.offer(result, columns)
+    await dataset.write(result, columns)
+    if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
+  }
+  const context = new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal })
+  const wanted = { columns: isMeasured, record: { thresholds: sweepThresholds(jump_threshold) } }
+  const { faults, end } = await measureEach(context, work, { wanted, onProgress, room: () => free.pop() ?? null, take })
+  if (end === null) return { faults }
+  const { header, html, dump, reading, namedElsewhere } = end
+  const results = states.flatMap(({ result }) => result ?? [])
+  const named = new Set([...results.flatMap(({ npz }) => npz?.path ?? []), ...(namedElsewhere ?? []).map(canonicalRelative)])
+  const unnamed = plan.html !== null && work.part.from === 0 ? await orFault(async () => excludedFiles(plan, named, keys)) : []
+  if (unnamed instanceof Fault) return { faults: [{ index: null, fault: atSnapshot(unnamed, plan) }] }
+  const isSynthetic = settings.synthetic || header.synthetic || results.some(({ synthetic }) => synthetic)
+  const read = reading === null || dump === null ? null : { reading, inputs: dump.inputs, leftOut: dump.leftOut, tokenizer: dump.tokenizer }
+  const inputs: HashedFile[] = [
+    ...snapshotInputs(plan, { html, dump, results }),
+    ...unnamed.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+  ]
+  const tokens = await dataset.finish(isSynthetic, header.snapshotTime)
+  return { header, html, dump: read, unnamed, inputs, tokens, states, curves: candidates.curves() }
+}
+
+interface LengthsWithin extends NonNullable<MeasuredPart['lengths']> {
+  readonly records: readonly SampleRecord[]
+}
+
+/** Of a dump without values: what `traces` writes of it. */
+async function lengthsWithin(work: PartWork): Promise<LengthsWithin | Fault> {
+  return orFault(async () => {
+    const dump = await openPlannedDump(work, work.signal, undefined)
+    try {
+      const records: SampleRecord[] = []
+      const leftOut: { index: number; reason: string }[] = []
+      for await (const item of dump.samplesWithin(work.part, ['advantages'])) {
+        if (isBeside(item)) continue
+        const record = isLeftOut(item) ? item.reason : lengthsOf(item, work.settings)
+        if (typeof record === 'string') leftOut.push({ index: item.index, reason: record })
+        else records.push(record)
+      }
+      return { records, leftOut, reading: dump.reading }
+    } finally {
+      await dump.close()
+    }
+  })
+}
+
+/** A sample that has lengths may have no record, and the other way round. */
+function withLengths(states: readonly TraceState[], lengths: readonly SampleRecord[]): readonly TraceState[] {
+  if (lengths.length === 0) return states
+  const byIndex = new Map(states.map(state => [indexOf(state), state]))
+  for (const record of lengths) {
+    const state = byIndex.get(record.index) ?? { result: null, record: null, source: null }
+    byIndex.set(record.index, { ...state, lengths: record })
+  }
+  return [...byIndex.values()].sort((a, b) => indexOf(a) - indexOf(b))
+}
+
+export function indexOf({ result, record, lengths }: TraceState): number {
+  const index = result?.index ?? record?.estimator.index ?? lengths?.index
+  if (index === undefined) throw new Error('a trace without anything')
+  return index
+}
+
+function rowOf(state: TraceState, snapshot: number, curves: OwnTraces['curves']): PartialRow {
+  const { result, record, lengths } = state
+  const trace = indexOf(state)
+  const curve = curves.get(trace)
+  const { step = null, outcome = null, uid = null } = result?.fields ?? record?.quality ?? lengths ?? {}
+  const tokens = result?.statistics.tokens ?? record?.quality.tokens ?? lengths?.tokens ?? 0
+  return {
+    snapshot,
+    trace,
+    step,
+    outcome,
+    uid,
+    tokens,
+    state: packState(state),
+    curve: curve === undefined ? new Uint8Array(0) : packCurve(curve)
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * Partials to the outputs of one machine's `traces` and `diagnose`: statistics, documents, tables, diagnostics, figures, pages and the
+ * index, with the same bytes. The steps behind the measuring are those of one machine; the tokens stay where the shards wrote them.
+ *
+ *     partials ──► held against each other ──► snapshot by snapshot: traces in canonical order ──► finish, diagnose ──► commit
+ *                                                                                                        └──► index over steps
+ */
+import { join } from 'node:path'
+import { ExampleCollector, type ChosenExample, type ChosenExamples } from '../../compute/traces/examples.js'
+import type { Diagnosis } from '../../compute/diagnostics/contract.js'
+import { sampleStatistics } from '../../compute/traces/without-critic.js'
+import { EXIT, Failures, Fault, toFault } from '../../core/errors.js'
+import type { FigureFormat } from '../../render/figures/config.js'
+import { writeSamples } from '../../render/outputs/samples.js'
+import type { FileSummary } from '../../render/outputs/output-file.js'
+import type { ExcludedNpz } from '../../render/outputs/documents.js'
+import { excludedNpz, type SnapshotPlan } from '../../study/inventory.js'
+import { factsOf } from '../../ingest/dumps/findings.js'
+import { writeBatchIndex, type WrittenIndex } from '../batch-index.js'
+import type { SnapshotResult } from '../batch-result.js'
+import { originOf, RunContext } from '../context.js'
+import { finishDiagnosis } from '../diagnose.js'
+import { retireRecord, settingsHash, writeRunRecord } from '../record.js'
+import { drawnSnapshot, finishSnapshot, snapshotInputs, type SnapshotOutcome } from '../snapshot.js'
+import { noSampleLeft, type SourceEnd } from '../trace-source.js'
+import { inTransaction, throwIfInterrupted } from '../transaction.js'
+import type { MeasuredPart, ShardSettings, TraceState } from './contract.js'
+import { joinedParts, joinedReading } from './joined-parts.js'
+import { openPartials, type Partials } from './open-partials.js'
+import { unpackCurve, unpackState } from './state.js'
+
+export interface MergeRun {
+  /** partials, or folders of them */
+  readonly paths: readonly string[]
+  readonly out: string
+  readonly formats: readonly FigureFormat[]
+  readonly threads: number
+  readonly signal?: AbortSignal | undefined
+  readonly onEnd?: ((result: SnapshotResult) => void) | undefined
+}
+
+export interface MergedSnapshot {
+  readonly result: SnapshotResult
+  readonly diagnosis: Diagnosis | null
+  /** why there is no diagnosis */
+  readonly diagnosisFaults: readonly Fault[]
+  readonly outputs: readonly FileSummary[]
+}
+
+export interface MergeOutcome {
+  readonly snapshots: readonly MergedSnapshot[]
+  readonly settings: ShardSettings
+  readonly index: WrittenIndex
+}
+
+/** @throws Failures where the partials are not those of one whole run; what is wrong with a snapshot is in its result */
+export async function mergePartials(run: MergeRun): Promise<MergeOutcome> {
+  const { out, formats, threads, signal } = run
+  const partials = await openPartials(run.paths, true)
+  const { settings, failed } = partials.head
+  const merged: MergedSnapshot[] = failed.map(({ source, fault }) => {
+    const result = failedResult(null, source, [Fault.deserialize(fault)])
+    run.onEnd?.(result)
+    return { result, diagnosis: null, diagnosisFaults: [], outputs: [] }
+  })
+  for (const number of [...partials.planned.keys()].sort((a, b) => a - b)) {
+    throwIfInterrupted(signal)
+    const snapshot = await mergeSnapshot(run, partials, number)
+    run.onEnd?.(snapshot.result)
+    merged.push(snapshot)
+  }
+  const results = merged.map(({ result }) => result)
+  const index = await writeBatchIndex({ out, formats, threads, synthetic: settings.snapshot.synthetic, signal }, results)
+  return { snapshots: merged, settings, index }
+}
+
+function failedResult(plan: SnapshotPlan | null, source: string, faults: readonly Fault[]): SnapshotResult {
+  return { plan, status: 'failed', statistics: null, outcome: null, faults, source }
+}
+
+/** What is wrong, unless it was an interruption. */
+async function orFaults<T>(plan: SnapshotPlan, work: () => Promise<T>): Promise<T | { readonly faults: readonly Fault[] }> {
+  try {
+    return await work()
+  } catch (error) {
+    const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
+    if (faults.some(({ exitCode }) => exitCode === EXIT.interrupted)) throw error
+    return { faults }
+  }
+}
+
+interface Joined {
+  readonly plan: SnapshotPlan
+  readonly parts: readonly MeasuredPart[]
+  readonly end: Pick<SourceEnd, 'header' | 'html' | 'dump'>
+  /** canonical order */
+  readonly states: readonly TraceState[]
+  readonly context: RunContext
+  readonly settings: ShardSettings['snapshot']
+}
+
+async function mergeSnapshot(run: MergeRun, partials: Partials, number: number): Promise<MergedSnapshot> {
+  const { plan } = partials.planned.get(number) as { readonly plan: SnapshotPlan }
+  const { source } = plan
+  const joined = await orFaults(plan, async () => joinSnapshot(run, partials, number))
+  if ('faults' in joined)
+    return { result: failedResult(plan, source, joined.faults), diagnosis: null, diagnosisFaults: joined.faults, outputs: [] }
+  const out = join(run.out, plan.name)
+  const statistics = await orFaults(plan, () => writeStatistics(run, partials, number, joined, out))
+  const diagnosed = await orFaults(plan, () => diagnose(run, partials, joined, out))
+  const [diagnosis, diagnosisFaults] = 'faults' in diagnosed ? [null, diagnosed.faults] : [diagnosed.diagnosis, []]
+  const written = 'faults' in diagnosed ? [] : diagnosed.outputs
+  if ('faults' in statistics) return { result: failedResult(plan, source, statistics.faults), diagnosis, diagnosisFaults, outputs: written }
+  const { result, earlier, settingsSha256, synthetic, inputs } = statistics
+  const outputs = [...statistics.outputs, ...written]
+  const left = await writeRunRecord(out, { settingsSha256, origin: originOf(synthetic, null), inputs, outputs }, earlier, null)
+  return { result: { ...result, left: left.map(path => `${plan.name}/${path}`) }, diagnosis, diagnosisFaults, outputs }
+}
+
+function joinSnapshot({ signal }: MergeRun, partials: Partials, number: number): Joined {
+  const { plan } = partials.planned.get(number) as { readonly plan: SnapshotPlan }
+  const parts = partials.parts.filter(({ snapshot }) => snapshot === number)
+  const found: { readonly trace: number; readonly state: TraceState }[] = []
+  if (parts.every(({ faults }) => faults.length === 0)) {
+    for (const { trace, state } of partials.rows(number)) found.push({ trace, state: unpackState(state) })
+  }
+  const states = found.sort((a, b) => a.trace - b.trace).map(({ state }) => state)
+  const end = joinedParts(parts, plan, states.length)
+  const { snapshot } = partials.head.settings
+  const settings = { ...snapshot, synthetic: snapshot.synthetic || parts.some(({ ofSyntheticStudy }) => ofSyntheticStudy) }
+  const context = new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal })
+  return { plan, parts, end, states, context, settings }
+}
+
+async function writeStatistics(run: MergeRun, partials: Partials, number: number, joined: Joined, out: string) {
+  const { formats, threads, signal } = run
+  const { plan, parts, end, states, context, settings } = joined
+  const { source } = plan
+  const fault = parts.find(({ statisticsFault }) => statisticsFault !== null)?.statisticsFault
+  if (fault !== undefined && fault !== null) throw Fault.deserialize(fault)
+  let earlier: Awaited<ReturnType<typeof retireRecord>> = []
+  const transaction = {
+    signal,
+    beforeCommit: async () => {
+      earlier = await retireRecord(out)
+    }
+  }
+  const settingsSha256 = settingsHash(partials.head.settings, formats)
+  const lengths = parts.flatMap(part => part.lengths ?? [])
+  if (lengths.length > 0) {
+    const { statistics, outputs } = await inTransaction(out, transaction, async set => {
+      const records = states.flatMap(state => state.lengths ?? [])
+      const leftOut = lengths.flatMap(part => part.leftOut)
+      if (records.length === 0) throw noSampleLeft(leftOut.length, leftOut[0]?.reason ?? null).at({ file: plan.folder })
+      const facts = factsOf(joinedReading(lengths.map(({ reading }) => reading)))
+      const { success_threshold: successThreshold } = settings.traces
+      const statistics = sampleStatistics(records, { facts, leftOut: leftOut.length, successThreshold })
+      await writeSamples(set, records, statistics, originOf(settings.synthetic, null))
+      return { statistics }
+    })
+    const result: SnapshotResult = { plan, status: 'done', statistics: null, samples: statistics, outcome: null, faults: [], source }
+    return { result, outputs, earlier, settingsSha256, synthetic: settings.synthetic, inputs: end.dump?.inputs ?? [] }
+  }
+  const results = states.flatMap(({ result }) => result ?? [])
+  const outcome: SnapshotOutcome = await inTransaction(out, transaction, async set => {
+    const examples = examplesOf(partials, number, joined)
+    const excluded = (named: ReadonlySet<string>): readonly ExcludedNpz[] => excludedOf(joined, named)
+    const measured = await finishSnapshot(context, { plan, settings }, { ...end, results, examples }, { set, excluded })
+    return drawnSnapshot(context, set, measured, { formats, threads })
+  })
+  const { statistics, dump, outputs } = outcome
+  const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+  const inputs = [...snapshotInputs(plan, outcome), ...aside]
+  const result: SnapshotResult = { plan, status: 'done', statistics, outcome, dump, faults: [], source }
+  return { result, outputs, earlier, settingsSha256, synthetic: statistics.synthetic, inputs }
+}
+
+/** The choice needs no curves; those of the chosen traces are read then. */
+function examplesOf(partials: Partials, number: number, { states, settings }: Joined): ChosenExamples {
+  const collector = new ExampleCollector(settings.traces.examples, settings.examplesRequired)
+  for (const { result } of states) if (result !== null) collector.offer(result, NO_CURVE)
+  const { success, failure } = collector.choose()
+  const drawn = (example: ChosenExample): ChosenExample => {
+    const { result, trace } = example
+    const packed = result === null ? null : partials.curve(number, result.index)
+    if (trace === null || packed === null) return example
+    const { values, boundaries } = unpackCurve(packed)
+    return { ...example, trace: { ...trace, values: new Float64Array(values), boundaries } }
+  }
+  return { success: drawn(success), failure: drawn(failure) }
+}
+
+const NO_CURVE = { values: new Float64Array(0), boundaries: new Int32Array(0) }
+
+/** The NPZ files that no trace names. The first part of the page has hashed them. */
+function excludedOf({ plan, parts }: Joined, named: ReadonlySet<string>): readonly ExcludedNpz[] {
+  if (plan.html === null) return []
+  const known = new Map(parts.flatMap(({ unnamed }) => unnamed).map(file => [file.path, file]))
+  return excludedNpz(plan, named).map(({ path }) => {
+    const file = known.get(path)
+    if (file !== undefined) return file
+    const expected = 'a file that a trace names as its own, or that nothing in the page names'
+    throw new Fault({
+      format: 'partial',
+      problem: 'unclear NPZ file',
+      found: 'a name inside another value of a trace',
+      expected,
+      place: { file: path }
+    })
+  })
+}
+
+async function diagnose(run: MergeRun, partials: Partials, { plan, end, states, settings }: Joined, out: string) {
+  const { formats, threads, signal } = run
+  const { html, dump, header } = end
+  const { told, history } = partials.head.settings
+  const results = states.flatMap(({ result }) => result ?? [])
+  const records = states.flatMap(({ record, source }) => (record === null ? [] : [{ record, source }]))
+  const { facts = null, leftOut = [] } = dump ?? {}
+  const synthetic = header.synthetic || results.some(result => result.synthetic)
+  const read = { records, inputs: snapshotInputs(plan, { html, dump, results }), facts, leftOut, synthetic }
+  const toldOfRun = { ...told, history: history === null ? null : { ...history, byStep: new Map(history.byStep) } }
+  return inTransaction(out, { signal }, async set => ({
+    diagnosis: await finishDiagnosis(
+      { settings, told: toldOfRun, formats, threads, signal },
+      set,
+      { plan, read, synthetic: settings.synthetic || synthetic },
+      null
+    )
+  }))
+}

@@ -1,0 +1,50 @@
+/** Shards of every kind of input, at any number of them: the merge has the bytes of one machine. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openTracePool } from '../../src/compute/traces/pool.js'
+import { combinePartials } from '../../src/runs/shards/combine.js'
+import { inShards, merged, onOneMachine, outputsOf, writeInputs, type ShardedOptions } from '../support/shards.js'
+
+const pool = openTracePool(2)
+t.teardown(() => pool.destroy())
+
+const COUNTS = [1, 2, 3, 7, 64]
+
+t.test('the bytes of one machine at any number of shards', async t => {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  const same = async (t: Test, name: string, paths: readonly string[], options: ShardedOptions = {}): Promise<void> => {
+    const whole = join(out, name, 'whole')
+    await onOneMachine(paths, whole, pool, options)
+    const expected = outputsOf(whole)
+    t.ok('critic-trace-snapshots.json' in expected, name)
+    for (const count of COUNTS) {
+      const shards = join(out, name, `of-${count}`)
+      await inShards(paths, count, shards, pool, options)
+      await merged([join(shards, 'partials')], join(out, name, `merged-${count}`), options)
+      t.strictSame(outputsOf(join(out, name, `merged-${count}`)), expected, `${name} in ${count}`)
+    }
+  }
+  for (const [name, path] of Object.entries(inputs)) await t.test(name, t => same(t, name, [path]))
+  await t.test('bad samples left out', t => same(t, 'skipped', [inputs['bad']], { skipBad: true }))
+  const many = ['page', 'bad', 'npz', 'padded', 'lengths', 'lines'].map(name => inputs[name])
+  await t.test('many snapshots, one of them bad, one missing', t => same(t, 'many', [...many, join(out, 'nothing')]))
+  await t.test('with figures', t => same(t, 'figures', [inputs['page'], inputs['lines']], { formats: ['svg'] }))
+})
+
+t.test('partials in any order, and as a tree', async t => {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  const paths = [inputs['page'], inputs['lines'], inputs['ranks']]
+  await onOneMachine(paths, join(out, 'whole'), pool)
+  await inShards(paths, 7, join(out, 'shards'), pool)
+  const file = (i: number): string => join(out, 'shards/partials', `shard-${i}-of-7.arrow`)
+  await merged([5, 0, 6, 2, 1, 4, 3].map(file), join(out, 'shuffled'))
+  await combinePartials([file(6), file(0), file(3)], join(out, 'tree/a.arrow'))
+  await combinePartials([file(5), file(2)], join(out, 'tree/b.arrow'))
+  await combinePartials([join(out, 'tree/b.arrow'), file(1)], join(out, 'top/c.arrow'))
+  await merged([join(out, 'top'), file(4), join(out, 'tree/a.arrow')], join(out, 'tree/merged'))
+  const expected = outputsOf(join(out, 'whole'))
+  t.strictSame(outputsOf(join(out, 'shuffled')), expected)
+  t.strictSame(outputsOf(join(out, 'tree/merged')), expected)
+})

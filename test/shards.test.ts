@@ -1,0 +1,302 @@
+/** Shards and their merge: the cut, the codec, what is refused, what is not done twice, the dataset of tokens. test/all/shards has the rest. */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tableFromIPC } from 'apache-arrow'
+import t, { type Test } from 'tap'
+import { openTracePool } from '../src/compute/traces/pool.js'
+import { Failures, Fault } from '../src/core/errors.js'
+import { combinePartials } from '../src/runs/shards/combine.js'
+import type { PlannedSnapshot, TraceState } from '../src/runs/shards/contract.js'
+import { partsOf } from '../src/runs/shards/cut.js'
+import { decodePartial, encodePartial, readPartial } from '../src/runs/shards/partial-file.js'
+import { runShard } from '../src/runs/shards/run-shard.js'
+import { packState, unpackState } from '../src/runs/shards/state.js'
+import { queryDuckDb } from './support/duckdb.js'
+import { tree } from './support/folders.js'
+import { Random } from './support/random.js'
+import { rounds, seedOf } from './support/rounds.js'
+import { runCli } from './support/cli.js'
+import { inShards, merged, onOneMachine, outputsOf, shardSettings, writeInputs } from './support/shards.js'
+
+const pool = openTracePool(1)
+t.teardown(() => pool.destroy())
+
+async function messagesOf(work: Promise<unknown>): Promise<readonly string[]> {
+  const error: unknown = await work.then(
+    () => null,
+    thrown => thrown
+  )
+  if (error instanceof Failures) return error.faults.map(({ message }) => message)
+  if (error instanceof Fault) return [error.message]
+  throw new Error(`expected a refusal, got ${String(error)}`)
+}
+
+t.test('every byte of the line is in one shard, whatever the number of shards', t => {
+  const random = new Random(seedOf(1))
+  for (let round = 0; round < rounds(200); round++) {
+    const snapshots = Array.from({ length: 1 + random.below(4) }, () => {
+      const files = Array.from({ length: 1 + random.below(5) }, (_, i) => ({
+        path: `f${i}`,
+        bytes: random.chance(0.2) ? 0 : random.below(50)
+      }))
+      const kind = random.chance(0.3) ? 'npz-folder' : 'dump'
+      // Sound: the cut looks at the kind and the files alone.
+      return { plan: { kind }, files } as unknown as PlannedSnapshot
+    })
+    const count = 1 + random.below(90)
+    const seen = snapshots.map(() => [] as number[])
+    for (let index = 0; index < count; index++) {
+      for (const { snapshot, part } of partsOf(snapshots, { index, count }))
+        for (let at = part.from; at < part.to; at++) seen[snapshot].push(at)
+    }
+    const lengths = snapshots.map(({ plan, files }) =>
+      plan.kind === 'npz-folder' ? files.length : files.reduce((sum, { bytes }) => sum + Math.max(1, bytes), 0)
+    )
+    t.strictSame(
+      seen,
+      lengths.map(length => Array.from({ length }, (_, i) => i)),
+      `${count} shards of ${JSON.stringify(snapshots)}`
+    )
+  }
+  t.end()
+})
+
+/** A value of the kinds that states hold, and of those that JSON would lose. */
+function randomValue(random: Random, depth: number): unknown {
+  const number = (): number => {
+    const view = new DataView(new ArrayBuffer(8))
+    view.setUint32(0, random.uint32())
+    view.setUint32(4, random.uint32())
+    return [0, -0, NaN, Infinity, -Infinity, 5e-324, 2 ** 53 + 2, view.getFloat64(0)][random.below(8)]
+  }
+  const kinds: readonly (() => unknown)[] = [
+    number,
+    () => null,
+    () => undefined,
+    () => random.chance(0.5),
+    () => ['', 'ü\u0000\ud83d\ude00', '\ud800', '{"a":1}'][random.below(4)],
+    () => BigInt(random.uint32()) * BigInt(random.uint32()) ** 2n,
+    () => Float64Array.from({ length: random.below(4) }, number),
+    () => Float32Array.from({ length: random.below(4) }, number),
+    () => Uint32Array.from({ length: random.below(4) }, () => random.uint32()),
+    () => BigInt64Array.from({ length: random.below(3) }, () => BigInt(random.uint32())),
+    () => (depth === 0 ? number() : Array.from({ length: random.below(4) }, () => randomValue(random, depth - 1))),
+    () => (depth === 0 ? number() : Object.fromEntries(['a', 'b', '__proto__ ', 'c'].map(key => [key, randomValue(random, depth - 1)])))
+  ]
+  return kinds[random.below(kinds.length)]()
+}
+
+function sameBits(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return Object.is(a, b)
+  if (a.constructor !== b.constructor) return false
+  const [own, other] = [Object.entries(a), Object.entries(b)]
+  return own.length === other.length && own.every(([key, value], i) => key === other[i][0] && sameBits(value, other[i][1]))
+}
+
+t.test('a state comes back bit by bit', t => {
+  const random = new Random(seedOf(2))
+  for (let round = 0; round < rounds(500); round++) {
+    const state = { result: randomValue(random, 3), record: randomValue(random, 3), source: null, lengths: randomValue(random, 2) }
+    // Sound: the codec looks at no field.
+    t.ok(sameBits(unpackState(packState(state as unknown as TraceState)), state), `round ${round}`)
+  }
+  t.end()
+})
+
+async function twoShards(
+  t: Test
+): Promise<{ readonly out: string; readonly inputs: Readonly<Record<string, string>>; readonly file: (i: number) => string }> {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  await inShards([inputs['lines']], 2, join(out, 'shards'), pool)
+  return { out, inputs, file: i => join(out, 'shards/partials', `shard-${i}-of-2.arrow`) }
+}
+
+t.test('three shards of a page and of dumps have the bytes of one machine', async t => {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  const paths = [inputs['page'], inputs['lines']]
+  await onOneMachine(paths, join(out, 'whole'), pool)
+  await inShards(paths, 3, join(out, 'shards'), pool)
+  await merged([join(out, 'shards/partials')], join(out, 'merged'))
+  t.strictSame(outputsOf(join(out, 'merged')), outputsOf(join(out, 'whole')))
+})
+
+t.test('a partial is an Arrow file that says what it holds', async t => {
+  const { file } = await twoShards(t)
+  const { schema, numRows, batches } = tableFromIPC(readFileSync(file(0)))
+  t.strictSame(
+    schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)}${nullable ? ', null' : ''}`),
+    [
+      'snapshot Int32',
+      'trace Int32',
+      'step Float64, null',
+      'outcome Utf8, null',
+      'uid Utf8, null',
+      'tokens Int32',
+      'state Binary',
+      'curve Binary'
+    ]
+  )
+  t.equal(schema.metadata.get('schema'), 'critic-trace-partial')
+  const rows = [...readPartial(file(0)).rows(), ...readPartial(file(1)).rows()]
+  t.strictSame(
+    rows.map(({ trace }) => trace),
+    rows.map((_, i) => i),
+    'each trace once'
+  )
+  t.ok(numRows > 0 && numRows < rows.length && batches.length === 1)
+  t.equal(rows.filter(({ curve }) => curve.length > 0).length <= 4, true, 'few curves')
+})
+
+t.test('a partial of which any byte that counts was changed, or that was cut, is named', async t => {
+  const { file, out } = await twoShards(t)
+  const bytes = readFileSync(file(0))
+  const { meta, planned, rows } = decodePartial(bytes, 'x')
+  const whole = JSON.stringify([meta, planned(), [...rows()]])
+  const random = new Random(seedOf(3))
+  for (let round = 0; round < rounds(300); round++) {
+    const changed = Buffer.from(bytes)
+    changed[random.below(bytes.length)] ^= 1 << random.below(8)
+    let read: string | null = null
+    try {
+      const again = decodePartial(changed, 'x')
+      read = JSON.stringify([again.meta, again.planned(), [...again.rows()]])
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+    }
+    // What fills up a buffer may change.
+    t.ok(read === null || read === whole, `round ${round}`)
+  }
+  for (const length of [0, 1, 8, 1000, bytes.length - 1]) {
+    writeFileSync(join(out, 'cut.arrow'), bytes.subarray(0, length))
+    t.match(
+      await messagesOf(merged([join(out, 'cut.arrow'), file(1)], join(out, 'm'))),
+      [/^partial torn: .*cut\.arrow\)$/, /^partial missing: no shard 0, /],
+      `${length} bytes`
+    )
+  }
+})
+
+t.test('partials that do not belong together are refused, each by its name', async t => {
+  const { out, inputs, file } = await twoShards(t)
+  const m = join(out, 'm')
+  const only = async (paths: readonly string[]): Promise<readonly string[]> => messagesOf(merged(paths, m))
+  t.strictSame(await only([file(0)]), ['partial missing: no shard 1, expected every shard of 2'])
+  copyFileSync(file(0), join(out, 'again.arrow'))
+  t.match(await only([file(0), file(1), join(out, 'again.arrow')]), [
+    /^partial doubled: shard 0, also in .*, expected each shard once \(.*again\.arrow\)$/
+  ])
+  await inShards([inputs['lines']], 3, join(out, 'three'), pool)
+  const foreign = join(out, 'three/partials/shard-1-of-3.arrow')
+  t.match(await only([file(0), file(1), foreign]), [
+    /^partial foreign: 3 shards, inputs [0-9a-f]{12}, expected the inputs, .* \(.*shard-1-of-3\.arrow\)$/
+  ])
+  await inShards([inputs['lines']], 2, join(out, 'set'), pool, { skipBad: true })
+  const set = join(out, 'set/partials/shard-1-of-2.arrow')
+  t.match(await only([file(0), file(1), set]), [
+    /^partial differently set: .*, expected the settings of .* \(.*set\/partials\/shard-1-of-2\.arrow\)$/
+  ])
+  const { meta, planned, rows } = readPartial(file(1))
+  writeFileSync(join(out, 'old.arrow'), encodePartial({ ...meta, planned: planned(), versions: { ...meta.versions, node: '18.0.0' } }, [...rows()]))
+  t.match(await only([file(0), file(1), join(out, 'old.arrow')]), [/^partial of another program: .*18\.0\.0.* \(.*old\.arrow\)$/])
+  writeFileSync(join(out, 'torn.arrow'), readFileSync(file(1)).subarray(0, 5000))
+  t.match(await only([file(0), join(out, 'torn.arrow'), join(out, 'no.arrow')]), [
+    /^partial not found: .*no\.arrow\)$/,
+    /^partial torn: .*torn\.arrow\)$/,
+    /^partial missing: no shard 1, /
+  ])
+  mkdirSync(join(out, 'empty'))
+  t.match(await only([join(out, 'empty')]), [/^partial not found: a folder without any, .*empty\)$/])
+  t.match(await messagesOf(combinePartials([file(0)], file(0))), [/^usage output is an input: /])
+  t.notOk(readdirSync(out).includes('m'), 'nothing was written')
+})
+
+t.test('a partial whose snapshot would lead out of the output folder is refused', async t => {
+  const { out, file } = await twoShards(t)
+  const { meta, planned: plannedOf, rows } = readPartial(file(1))
+  const planned = plannedOf().map(snapshot => ({ ...snapshot, plan: { ...snapshot.plan, name: '../../x' } }))
+  mkdirSync(join(out, 'bad'))
+  writeFileSync(join(out, 'bad/b.arrow'), encodePartial({ ...meta, planned }, [...rows()]))
+  t.match(await messagesOf(merged([join(out, 'bad/b.arrow'), file(0)], join(out, 'm'))), [/^partial unsafe name: /])
+})
+
+t.test('a shard that is there and whole is not done twice', async t => {
+  const { out, inputs, file } = await twoShards(t)
+  const shards = join(out, 'shards')
+  const run = (index: number) =>
+    runShard({ paths: [inputs['lines']], settings: shardSettings(), shard: { index, count: 2 }, pool, out: shards })
+  const before = tree(shards).map(path => [path, readFileSync(join(shards, path)).toString('hex')])
+  t.match(await run(0), { status: 'unchanged', faults: [] })
+  // Torn, and a file of the dataset gone: done again, to the same bytes.
+  writeFileSync(file(0), readFileSync(file(0)).subarray(0, 3000))
+  t.match(await run(0), { status: 'done' })
+  const part = tree(shards).find(path => path.includes('part-1-'))
+  rmSync(join(shards, part ?? ''))
+  t.match(await run(1), { status: 'done' })
+  t.strictSame(
+    tree(shards).map(path => [path, readFileSync(join(shards, path)).toString('hex')]),
+    before
+  )
+  const input = join(inputs['lines'], readdirSync(inputs['lines'])[0])
+  const { atime, mtime } = statSync(input)
+  writeFileSync(input, readFileSync(input, 'utf8').replace('0.', '1.'))
+  utimesSync(input, atime, mtime)
+  t.match(await run(0), { status: 'done' }, 'another input of the same size and time')
+  t.match(
+    await messagesOf(runShard({ paths: [inputs['lines']], settings: shardSettings(), shard: { index: 0, count: 3 }, pool, out: shards })),
+    [/^usage other shards in the output folder: partials\/shard-0-of-2\.arrow, expected shards of 3/]
+  )
+})
+
+t.test('DuckDB reads the tokens in place, and its sums are those of the statistics', async t => {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  const paths = ['page', 'padded', 'gzip'].map(name => inputs[name])
+  await inShards(paths, 3, join(out, 'shards'), pool)
+  const { snapshots } = await merged([join(out, 'shards/partials')], join(out, 'merged'))
+  const { rows } = await queryDuckDb(
+    `SELECT snapshot, step, count(*)::INTEGER, count(DISTINCT trace)::INTEGER, sum(value) FROM read_parquet('${join(out, 'shards/tokens')}/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
+     GROUP BY ALL ORDER BY snapshot, step`
+  )
+  const expected = snapshots
+    .flatMap(({ result: { plan, statistics } }) =>
+      (statistics?.by_step ?? []).map(({ step, traces, tokens, mean_values: means }) => ({
+        key: [plan?.name, step, tokens, traces],
+        sum: means.reduce((sum, { mean_value: mean, tokens: own }) => sum + mean * own, 0)
+      }))
+    )
+    .sort((a, b) => String(a.key[0]).localeCompare(String(b.key[0])) || Number(a.key[1]) - Number(b.key[1]))
+  t.ok(expected.length > 10)
+  t.strictSame(
+    rows.map(([snapshot, step, tokens, traces]) => [snapshot, Number(step), tokens, traces]),
+    expected.map(({ key }) => key)
+  )
+  for (const [i, row] of rows.entries())
+    t.ok(Math.abs(Number(row[4]) - expected[i].sum) < 1e-9 * Math.abs(expected[i].sum) + 1e-9, `sum ${i}`)
+})
+
+t.test('on the command line', async t => {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  const env = { JOB_COMPLETION_INDEX: '0', SHARD_COUNT: '1' }
+  const shard = await runCli(['traces', inputs['bad'], '--shard', 'auto', '--out', join(out, 'shards')], { env })
+  t.equal(shard.code, 1, 'as a batch ends')
+  t.match(shard.stderr, 'critic-traces: trace not finite: NaN')
+  t.match(shard.stdout, /^shard 0 of 1 done: 0 traces of 1 snapshot, 0 tokens in 0 files\n2 faults: the merge reports them\npartial: /)
+  const merge = await runCli(['merge', join(out, 'shards/partials'), '--no-figures', '--out', join(out, 'shards')])
+  t.equal(merge.code, 1)
+  t.match(merge.stderr, 'critic-traces: trace not finite: NaN')
+  t.match(merge.stdout, 'FAILED')
+  for (const [argv, message] of [
+    [['traces', 'x', '--shard', '0/2', '--no-figures'], 'usage contradiction: --shard and --no-figures'],
+    [['diagnose', 'x', '--shard', '0/2', '--against', 'y'], 'usage contradiction: --shard and --against'],
+    [['merge'], 'usage no path: merge without PARTIALS'],
+    [['merge', 'x', '--partial', 'y', '--out', 'z'], 'usage contradiction: --partial and --out'],
+    [['traces', 'x', '--shard', '0/2', '--shard', '1/2'], 'usage contradiction: --shard twice']
+  ] as const) {
+    const { code, stderr } = await runCli(argv)
+    t.equal(code, 2)
+    t.match(stderr, message)
+  }
+})
