@@ -72,7 +72,7 @@ t.test('an array of 8 over 64 snapshots', { skip: noSlurm() }, async t => {
   )
   t.equal(slurm.states(merge).get('N/A'), 'PENDING', 'the merge waits')
   truncateSync(join(out, 'partials', partial(TORN)), 1000)
-  slurm.run('scontrol', ['requeue', `${array}_${KILLED}`], work)
+  await slurm.requeue(`${array}_${KILLED}`)
   t.strictSame(await slurm.ended(array), ['COMPLETED'], 'the task that was killed ran again')
   t.match(slurm.run('scontrol', ['show', 'job', `${array}_${KILLED}`], work), /\bRestarts=1\b/)
   t.strictSame(partials(), allPartials, 'what was killed left nothing')

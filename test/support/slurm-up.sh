@@ -3,8 +3,8 @@
 #
 #   slurm-up.sh DIR PORT PORT
 #
-# All it writes lies in DIR, and it uses two free ports. The node has four CPUs, whatever the machine has. A job that is requeued
-# is killed after two seconds and may start again at once. DIR/slurm.conf is the value of SLURM_CONF, and DIR/*.pid name what runs.
+# All it writes lies in DIR, and it uses two free ports. The node has four CPUs, whatever the machine has. A job that does not end
+# when it is told to is killed two seconds later. DIR/slurm.conf is the value of SLURM_CONF, and DIR/*.pid name what runs.
 set -eu
 mkdir -p "$1/state" "$1/spool"
 dir=$(CDPATH='' cd -- "$1" && pwd)
@@ -15,7 +15,7 @@ SlurmctldHost=$host(127.0.0.1)
 SlurmctldPort=$2
 SlurmdPort=$3
 AuthType=auth/munge
-AuthInfo=socket=$dir/munge.socket,cred_expire=2
+AuthInfo=socket=$dir/munge.socket
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation=$dir/state
@@ -33,6 +33,7 @@ SlurmdParameters=config_overrides
 MailProg=/bin/true
 MinJobAge=86400
 KillWait=2
+SchedulerParameters=sched_interval=1,bf_interval=1,sched_min_interval=0
 ReturnToService=2
 NodeName=$host NodeAddr=127.0.0.1 CPUs=4 RealMemory=8192
 PartitionName=test Nodes=$host Default=YES MaxTime=INFINITE

@@ -42,15 +42,25 @@ export class Slurm {
     })
     closeSync(log)
     if (status === 0) return slurm
-    slurm.stop()
+    await slurm.#stopDaemons()
     const logs = readdirSync(dir).filter(name => name.endsWith('.log'))
     throw new Error(`slurm-up.sh ended with ${status}\n${logs.map(name => readFileSync(join(dir, name), 'utf8')).join('\n')}`)
   }
 
-  stop(): void {
+  /** Ends every job, then Slurm itself. */
+  async stop(): Promise<void> {
+    this.run('scancel', ['--user=root'], this.#dir)
+    await until('every job has ended', () => this.run('squeue', ['--noheader'], this.#dir) === '')
+    await this.#stopDaemons()
+  }
+
+  async #stopDaemons(): Promise<void> {
     for (const name of ['slurmd', 'slurmctld', 'munged']) {
       const file = join(this.#dir, `${name}.pid`)
-      if (existsSync(file)) process.kill(Number(readFileSync(file, 'utf8')), 'SIGTERM')
+      if (!existsSync(file)) continue
+      const pid = Number(readFileSync(file, 'utf8'))
+      process.kill(pid, 'SIGTERM')
+      await until(`${name} has ended`, () => !existsSync(`/proc/${pid}`))
     }
   }
 
@@ -65,6 +75,13 @@ export class Slurm {
   states(job: string): ReadonlyMap<string, string> {
     const lines = this.run('squeue', ['--noheader', '--array', '--states=all', `--jobs=${job}`, '--format=%K %T'], this.#dir).trim().split('\n')
     return new Map(lines.map(line => line.split(' ') as [string, string]))
+  }
+
+  /** Kills a running task, which runs again. Slurm would let it wait for two minutes. */
+  async requeue(task: string): Promise<void> {
+    this.run('scontrol', ['requeue', task], this.#dir)
+    await until(`task ${task} is killed`, () => [...this.states(task).values()].every(state => state === 'PENDING'))
+    this.run('scontrol', ['update', `jobid=${task}`, 'starttime=now'], this.#dir)
   }
 
   /** Waits until the job, with all its tasks, has ended. @returns its states, each once */
