@@ -1,6 +1,8 @@
 /** One run of every kind of input on one machine, and in shards, inside the test's process. */
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import type { TracePool } from '../../src/compute/traces/pool.js'
 import { Failures, Fault } from '../../src/core/errors.js'
@@ -9,7 +11,9 @@ import { runBatch } from '../../src/runs/batch.js'
 import { runDiagnose } from '../../src/runs/diagnose.js'
 import type { ShardSettings } from '../../src/runs/shards/contract.js'
 import { mergePartials, type MergeOutcome } from '../../src/runs/shards/merge.js'
+import { readPartial } from '../../src/runs/shards/partial-file.js'
 import { runShard, type ShardOutcome } from '../../src/runs/shards/run-shard.js'
+import { unpackState } from '../../src/runs/shards/state.js'
 import type { SnapshotSettings } from '../../src/runs/snapshot-work.js'
 import { findSnapshots } from '../../src/study/inventory.js'
 import { CLEAN, diagnosticDump } from './diagnostic-dumps.js'
@@ -61,6 +65,18 @@ export async function inShards(
 
 export function merged(paths: readonly string[], out: string, { formats = [] }: ShardedOptions = {}): Promise<MergeOutcome> {
   return mergePartials({ paths, out, formats, threads: 1 })
+}
+
+/**
+ * Every trace of some partials as text, in which is what was made of its neighbours: by snapshot and canonical index. Not as bytes:
+ * V8 has two ways to write some texts.
+ */
+export function statesOf(folder: string): readonly string[] {
+  const rows = readdirSync(folder).flatMap(name => [...readPartial(join(folder, name)).rows()])
+  rows.sort((a, b) => a.snapshot - b.snapshot || a.trace - b.trace)
+  const textOf = (state: Uint8Array): string =>
+    inspect(unpackState(state), { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity })
+  return rows.map(({ snapshot, trace, state }) => `${snapshot}/${trace} ${createHash('sha256').update(textOf(state)).digest('hex')}`)
 }
 
 /** Hashes of what a merge and one machine both write. */

@@ -138,10 +138,10 @@ function contentHash(text: string, batches: ReadonlyArray<readonly Data[]>): str
   return hash.digest('hex')
 }
 
-type Allocate = (length: number) => Uint8Array
+type TakeMemory = (length: number) => Uint8Array
 
 /** Memory that every file takes in its turn: what was read before is gone. */
-export function scratchMemory(): Allocate {
+export function scratchMemory(): TakeMemory {
   let memory = Buffer.alloc(0)
   return length => {
     if (memory.length < length) memory = Buffer.allocUnsafeSlow(length)
@@ -154,7 +154,7 @@ export function scratchMemory(): Allocate {
  * @param allocate gives memory that stays as long as rows are read
  * @throws Fault for a file that is none, is torn or was changed, or is of another version
  */
-export function readPartial(path: string, known: FileState | null = null, allocate: Allocate = Buffer.allocUnsafeSlow): OpenPartial {
+export function readPartial(path: string, known: FileState | null = null, allocate: TakeMemory = Buffer.allocUnsafeSlow): OpenPartial {
   const file = openStillSync(path, wordsOf('partial'))
   try {
     const bytes = file.whole(allocate)
@@ -189,7 +189,8 @@ export function decodePartial(bytes: Uint8Array, path: string, isChecked = false
     throw fault('of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
   const text = metadata.get('partial') ?? ''
   const plannedText = metadata.get('planned') ?? ''
-  if (!isChecked && metadata.get('content_sha256') !== hashOf(text + plannedText, batches)) throw fault('torn', 'content of another hash than it states', whole)
+  if (!isChecked && metadata.get('content_sha256') !== hashOf(text + plannedText, batches))
+    throw fault('torn', 'content of another hash than it states', whole)
   // This program wrote it: it has its hash.
   return {
     path,

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, rm, unlink } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { TracePool } from '../../compute/traces/pool.js'
@@ -21,7 +21,7 @@ import { isSameFileAs, RUN_VERSIONS } from '../record.js'
 import type { MeasuredPart, PartialMeta, PartialRow, ShardNumber, ShardSettings } from './contract.js'
 import { partsOf, planHash, planOf, type RunPlan } from './cut.js'
 import { measurePart } from './measure-part.js'
-import { countOfName, isTokenPart, partialPath, PARTIALS_FOLDER, shardDigits } from './names.js'
+import { countOfName, isTokenPart, partialPath, PARTIALS_FOLDER, shardDigits, TOKENS_FOLDER } from './names.js'
 import { encodePartial, readPartial, type OpenPartial } from './partial-file.js'
 
 export interface ShardRun {
@@ -59,7 +59,8 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
   // 2. What an earlier run left
   const earlier = earlierPartial(join(out, path))
   if (earlier !== null && (await isUnchanged(earlier, head, plan, run))) return outcomeOf('unchanged', path, earlier.meta, earlier.rows())
-  if (earlier !== null) await unlink(join(out, path))
+  await rm(join(out, path), { force: true })
+  await removeTokens(out, shard)
   // 3. Measure
   const parts: MeasuredPart[] = []
   const rows: PartialRow[] = []
@@ -85,7 +86,6 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
   const planned = [...new Set(parts.map(({ snapshot }) => snapshot))].map(number => ({ number, ...plan.snapshots[number] }))
   const meta: PartialMeta = { ...head, shards: [shard.index], planned, parts }
   await writePartial(out, path, meta, rows)
-  await removeOldTokens(out, earlier, meta, shard)
   return outcomeOf('done', path, meta, rows)
 }
 
@@ -165,11 +165,18 @@ async function isUnchanged(
   return true
 }
 
-/** Files of the dataset that an earlier run of this shard listed and this one did not write. */
-async function removeOldTokens(out: string, earlier: OpenPartial | null, { parts }: PartialMeta, shard: ShardNumber): Promise<void> {
-  const now = new Set(parts.flatMap(({ tokens }) => tokens.map(({ path }) => path)))
-  const old = (earlier?.meta.parts ?? []).flatMap(({ tokens }) => tokens.map(({ path }) => path))
-  for (const path of old) if (!now.has(path) && isTokenPart(path, shard)) await rm(join(out, path), { force: true })
+/** Files of the dataset that an earlier run of this shard left, with a partial or without: beside new ones they would hold tokens twice. */
+async function removeTokens(out: string, shard: ShardNumber): Promise<void> {
+  const foldersIn = async (path: string): Promise<string[]> => {
+    const entries = await readdir(join(out, path), { withFileTypes: true }).catch(() => [])
+    return entries.filter(entry => entry.isDirectory()).map(({ name }) => `${path}/${name}`)
+  }
+  for (const snapshot of await foldersIn(TOKENS_FOLDER)) {
+    for (const step of await foldersIn(snapshot)) {
+      const files = (await readdir(join(out, step))).map(name => `${step}/${name}`)
+      for (const file of files) if (isTokenPart(file, shard)) await rm(join(out, file), { force: true })
+    }
+  }
 }
 
 function outcomeOf(
