@@ -8,7 +8,8 @@
 set -eu
 mkdir -p "$1/state" "$1/spool"
 dir=$(CDPATH='' cd -- "$1" && pwd)
-host=$(hostname -s)
+host=$(uname -n)
+host=${host%%.*}
 cat >"$dir/slurm.conf" <<CONF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
