@@ -73,7 +73,9 @@ export class Slurm {
 
   /** State of a job, or of each task of an array by its number, such as COMPLETED. */
   states(job: string): ReadonlyMap<string, string> {
-    const lines = this.run('squeue', ['--noheader', '--array', '--states=all', `--jobs=${job}`, '--format=%K %T'], this.#dir).trim().split('\n')
+    const lines = this.run('squeue', ['--noheader', '--array', '--states=all', `--jobs=${job}`, '--format=%K %T'], this.#dir)
+      .trim()
+      .split('\n')
     return new Map(lines.map(line => line.split(' ') as [string, string]))
   }
 
