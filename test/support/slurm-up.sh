@@ -39,6 +39,8 @@ ReturnToService=2
 NodeName=$host NodeAddr=127.0.0.1 CPUs=4 RealMemory=8192
 PartitionName=test Nodes=$host Default=YES MaxTime=INFINITE
 CONF
+# Nothing here uses control groups. A container may have none, which only the plugin of the first version takes.
+echo CgroupPlugin=cgroup/v1 >"$dir/cgroup.conf"
 export SLURM_CONF="$dir/slurm.conf"
 mungekey --create --keyfile="$dir/munge.key"
 munged --force --socket="$dir/munge.socket" --key-file="$dir/munge.key" --pid-file="$dir/munged.pid" \
