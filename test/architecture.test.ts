@@ -40,9 +40,11 @@ const ALLOWED_DEV_DEPENDENCIES = [
   'axe-core',
   'esbuild',
   'graphql',
+  'kubernetes-types',
   'playwright-core',
   'tap',
-  'typescript'
+  'typescript',
+  'yaml'
 ]
 
 /**

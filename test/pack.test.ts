@@ -31,6 +31,7 @@ t.test('every module and document is packed, and nothing else', t => {
     'README.md',
     'package.json',
     ...built.map(path => `dist/${path}`),
+    ...below('deploy'),
     ...below('docs'),
     ...below('examples').filter(path => path.endsWith('.py'))
   ]

@@ -23,6 +23,7 @@ const LONG = [
   'audit-mutations',
   'diagnose',
   'page-browser',
+  'slurm',
   'page',
   'all',
   'fetch',

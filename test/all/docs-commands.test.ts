@@ -137,7 +137,7 @@ function anchorOf(heading: string): string {
 
 t.test('links lead to files and headings that are there', async t => {
   const docs = readdirSync(join(root, 'docs')).filter(name => name.endsWith('.md'))
-  const paths = ['README.md', 'CONTRIBUTING.md', 'src/README.md', ...docs.map(name => `docs/${name}`)]
+  const paths = ['README.md', 'CONTRIBUTING.md', 'src/README.md', 'deploy/README.md', ...docs.map(name => `docs/${name}`)]
   let links = 0
   for (const path of paths) {
     const prose = read(path).replace(/^```[\s\S]*?^```$/gm, '')

@@ -84,6 +84,11 @@ export function outputsOf(out: string): Record<string, string> {
   return Object.fromEntries(Object.entries(hashes(out)).filter(([path]) => !/(?:^|\/)(?:run\.json|critic-trace-arrays\.npz)$/.test(path)))
 }
 
+/** Of a folder that the shards wrote into as well. */
+export function mergedOutputsOf(out: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(outputsOf(out)).filter(([path]) => !/^(?:partials|tokens)\//.test(path)))
+}
+
 /** Folders with one kind of input each, by name. */
 export async function writeInputs(folder: string): Promise<Readonly<Record<string, string>>> {
   const at = (name: string): string => {
