@@ -126,7 +126,7 @@ t.test('what the build kept is what this engine takes', t => {
     t.ok(own, `${name} is compiled by this release of Node`)
     // Another's code may end the process.
     if (own) t.equal(new Script(source, { cachedData: code }).cachedDataRejected, false, name)
-    const lines = source.split('\n').filter(line => !/^\s*(?:\/\*\*|\*)/.test(line))
+    const lines = source.split('\n').filter(line => !/^\s*(?:\/\*\*|\*|\/\/)/.test(line))
     t.strictSame(
       lines.filter(line => /[^\x00-\x7f]/.test(line)),
       [],
