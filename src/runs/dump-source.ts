@@ -27,13 +27,19 @@ const TRACE_OF_SAMPLE = ['values', 'returns'] as const
 
 const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
 
-/** The dump of a snapshot, with the table of contents of each of its files. @param onProgress called with the bytes read so far */
+/**
+ * The dump of a snapshot, with the table of contents of each of its files.
+ *
+ * @param onProgress called with the bytes read so far
+ * @param forRecords records are made of its samples. They outlive the young generation: one that stays small is emptied all the time
+ */
 export function openPlannedDump(
   { plan, settings }: SnapshotWork,
   signal: AbortSignal | undefined,
-  onProgress: Done | undefined
+  onProgress: Done | undefined,
+  forRecords = false
 ): Promise<Dump> {
-  keepYoungGenerationSmall()
+  if (!forRecords) keepYoungGenerationSmall()
   return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), passedOver: plan.passedOver, signal, onProgress })
 }
 
@@ -59,7 +65,7 @@ export async function openDumpTraces(
   const { against = null, tokenizer: path = null } = settings.dump ?? {}
   const { columns: measured } = base.wanted
   const { signal } = context
-  const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress))
+  const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress, options.wanted.record !== null))
   try {
     if (measured) requireTraces(dump, work.plan.dumpFiles[0])
     const tokenizer = path === null || !measured ? null : (given ?? (await readTokenizer(path)))

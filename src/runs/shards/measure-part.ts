@@ -72,7 +72,7 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
     const found = faults.map(({ index, fault }) => ({ index, fault: atDumpFile(fault, plan).serialize() }))
     return { measured: { ...common, statisticsFault: null, lengths: null, faults: found }, rows: [] }
   }
-  const opened = plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress)) : null
+  const opened = plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress, true)) : null
   if (opened instanceof Fault) return failed([{ index: null, fault: atSnapshot(opened, plan) }])
   const kind = dumpKind(opened, plan.dumpFiles[0])
   const own = await measureOwn({ ...work, settings, dump: opened ?? undefined }, kind.isMeasured, set)
@@ -177,7 +177,7 @@ interface LengthsWithin extends NonNullable<MeasuredPart['lengths']> {
 /** Of a dump without values: what `traces` writes of it. */
 async function lengthsWithin(work: PartWork): Promise<LengthsWithin | Fault> {
   return orFault(async () => {
-    const dump = await openPlannedDump(work, work.signal, undefined)
+    const dump = await openPlannedDump(work, work.signal, undefined, true)
     try {
       const records: SampleRecord[] = []
       const leftOut: { index: number; reason: string }[] = []
