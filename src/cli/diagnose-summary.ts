@@ -1,5 +1,5 @@
 /** What `diagnose` prints: findings first, then the estimator, then quality with intervals. It fits a screen. */
-import type { PlacedFinding, StatedDiagnosis } from '../compute/diagnostics/contract.js'
+import type { PlacedFinding, StatedDiagnosis, StatedSet } from '../compute/diagnostics/contract.js'
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { FindingKind } from '../schema/diagnostics.js'
 import { printable, printableId } from '../core/errors.js'
@@ -11,6 +11,7 @@ import {
   estimateAt,
   intervalText,
   noFindingText,
+  pairingText,
   qualityRows,
   sampleText,
   shownNumber
@@ -48,11 +49,16 @@ export function diagnosisSummary(
   ].join('\n')
 }
 
-/** The findings in words, below the word `findings`. */
+/** The findings in words, below the word `findings`; of two sets each with its name. */
 export function findingsText(diagnosis: StatedDiagnosis): string {
-  const { findings } = diagnosis
-  if (findings.length === 0) return `findings: ${noFindingText(diagnosis)}\n`
-  return `findings\n${findings.map(findingText).join('')}`
+  const { against } = diagnosis
+  if (against === null) return findingsOf(diagnosis, 'findings')
+  return [diagnosis, against].map((set, i) => findingsOf(set, `findings ${i === 0 ? 'of' : 'against:'} ${printableId(set.source.name)}`)).join('')
+}
+
+function findingsOf(set: StatedSet, title: string): string {
+  if (set.findings.length === 0) return wrapped(`${title}: ${noFindingText(set)}`).map(line => `${line}\n`).join('')
+  return `${title}\n${set.findings.map(findingText).join('')}`
 }
 
 function findingText({ kind, severity, message, place, report }: PlacedFinding): string {
@@ -106,7 +112,7 @@ function qualityTable({ quality, against }: StatedDiagnosis, table: TableOptions
       { title: 'difference', align: 'right' },
       { title: '95 % interval' }
     ] as const
-    return formatTable(
+    const differences = formatTable(
       columns,
       rows.map(({ name, path }) => {
         const compared = comparedAt(against.comparison, path)
@@ -122,6 +128,7 @@ function qualityTable({ quality, against }: StatedDiagnosis, table: TableOptions
       }),
       table
     )
+    return `${differences}${pairingText(against.comparison)}\n`
   }
   return formatTable(
     [{ title: 'quality' }, { title: 'value', align: 'right' }, { title: '95 % interval' }],

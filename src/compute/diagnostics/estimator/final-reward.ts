@@ -83,12 +83,17 @@ function isNothing(x: number | null, tail: Tail): boolean {
   return Math.abs(x ?? 0) <= tail.allowed
 }
 
-/** `beta`: of all KL that is paid; null: unknown, and KL beside the score is taken to be small. */
+/**
+ * Stored rewards say where the final one sits, unless the last return holds it beside its own: then it was moved there.
+ * `beta`: of all KL that is paid; null: unknown, and KL beside the score is taken to be small.
+ */
 function placeByRewards(tail: Tail, beta: number | null): FinalRewardPlace | null {
   const { last, record } = tail
   const end = record.ends?.end ?? null
   if (last.here.reward === null || end?.reward === null || end === null) return null
   const score = record.score ?? 0
+  const moved = tail.used - last.here.reward
+  if (!isNothing(moved, tail) && [score, end.reward].some(reward => isNothing(moved - reward, tail))) return 'last trainable token'
   const [atLast, atEnd] = [Math.abs(last.here.reward), Math.abs(end.reward)]
   // a score of 0 tells nothing
   const isScore = ({ reward, kl }: TokenNumbers): boolean => {
