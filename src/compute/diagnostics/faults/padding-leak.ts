@@ -91,6 +91,8 @@ const NEARLY_ALL = 0.9
 /** KL of padding against that of the response, and padding against the longest response: more is no KL. */
 const LARGER = 10
 const WIDER = 4
+/** A penalty of KL beside values and rewards. */
+const SMALL = 0.1
 
 /** What one token pays for its KL inside turns, as a root mean square: in stored rewards and beside them. */
 function paid(relation: Relation): number {
@@ -109,10 +111,13 @@ function isOfAll({ relation }: Case['evidence'], bare: readonly Tail[], leaking:
   const finished = bare.filter(t => t.record.truncated !== true)
   const hit = leaking.filter(t => t.record.truncated !== true)
   if (relation === null || hit.length < FEWEST || hit.length < NEARLY_ALL * finished.length) return false
+  const stored = hit.every(t => t.record.has.rewards)
+  // the response itself may have no KL
+  if (stored && hit.every(t => t.record.has.kl && leakOf(t) < 0 && -leakOf(t) < SMALL * t.record.scale)) return true
   // what follows a token reaches it through the sum of (gamma lambda)^k
   const reach = Math.min(WIDER * longest, 1 / Math.max(1 - relation.b, Number.EPSILON))
   if (hit.some(t => Math.abs(leakOf(t)) > LARGER * paid(relation) * reach)) return false
-  if (hit.every(t => t.record.has.rewards)) return true
+  if (stored) return true
   const oneSign = hit.every(t => leakOf(t) > 0) || hit.every(t => leakOf(t) < 0)
   return oneSign && !isLinearIn(hit, scoreOf) && !isLinearIn(hit, t => t.record.tokens ?? 0)
 }
