@@ -36,7 +36,7 @@ export function diagnosisSummary(
 ): string {
   const { source, synthetic } = diagnosis
   const format = source.format === null ? '' : ` (${printable(source.format)})`
-  const head = `${synthetic ? 'SYNTHETIC data\n' : ''}${printableId(source.name)}${format}: ${countsText(diagnosis)}\n`
+  const head = `${synthetic ? 'SYNTHETIC data\n' : ''}${printableId(source.name)}${format}: ${countsText(diagnosis)}\n${notesText(diagnosis)}`
   const page = outputs.find(({ path }) => path === DIAGNOSTIC_PATHS.page)
   const stands = status === 'unchanged' ? ' (unchanged: inputs, settings and outputs are as recorded)' : ''
   const written = `${page === undefined ? 'numbers' : 'page'}: ${out}/${page?.path ?? DIAGNOSTIC_PATHS.document}${stands}\n`
@@ -47,6 +47,14 @@ export function diagnosisSummary(
     qualityTable(diagnosis, table),
     leftNote(left) + written + verdict(diagnosis, failOn)
   ].join('\n')
+}
+
+/** What the reader of each set found out. */
+function notesText({ source, against }: StatedDiagnosis): string {
+  const notes = [source, ...(against === null ? [] : [against.source])].flatMap(set =>
+    set.notes.map(note => (against === null ? note : `${set.name}: ${note}`))
+  )
+  return notes.map(note => `note: ${printableId(note, 1000)}\n`).join('')
 }
 
 /** The findings in words, below the word `findings`; of two sets each with its name. */
