@@ -219,6 +219,7 @@ t.test('the place of the final reward is that in the returns', t => {
     const plan: Partial<DumpPlan> = { rule: 'trainable-only', trailing: 0.6, tokenRewards: true, storedAtEnd: true, gamma: 1, beta }
     const found = diagnose(samplesOf(plan))
     t.equal(found.audit.final_reward, 'last trainable token', `beta ${beta}`)
+    t.same(found.audit.alternatives, [], 'carry would have dropped it')
     t.same(faultsOf(found), [])
     const lost = diagnose(samplesOf({ ...plan, rule: 'carry', storedAtEnd: false, finalReward: 'last token' }))
     t.equal(lost.audit.final_reward, 'last token')
@@ -246,9 +247,12 @@ t.test('KL of padding to a fixed width, behind the longest response too', t => {
     }
   }
   // rewards are the score less a penalty of length: nothing leaks
-  const penalised = changed(samplesOf({ rule: 'every-token', trailing: 0, beta: 0.02, gamma: 1, lambdaReturns: 1 }), ({ mask, arrays }) => ({
-    arrays: { ...arrays, returns: Float32Array.from(arrays.returns ?? [], r => r - 0.0005 * mask.length) }
-  }))
+  const penalised = changed(
+    samplesOf({ rule: 'every-token', trailing: 0, beta: 0.02, gamma: 1, lambdaReturns: 1 }),
+    ({ mask, arrays }) => ({
+      arrays: { ...arrays, returns: Float32Array.from(arrays.returns ?? [], r => r - 0.0005 * mask.length) }
+    })
+  )
   t.same(faultsOf(diagnose(penalised)), [])
   t.end()
 })

@@ -61,11 +61,16 @@ function notesText({ source, against }: StatedDiagnosis): string {
 export function findingsText(diagnosis: StatedDiagnosis): string {
   const { against } = diagnosis
   if (against === null) return findingsOf(diagnosis, 'findings')
-  return [diagnosis, against].map((set, i) => findingsOf(set, `findings ${i === 0 ? 'of' : 'against:'} ${printableId(set.source.name)}`)).join('')
+  return [diagnosis, against]
+    .map((set, i) => findingsOf(set, `findings ${i === 0 ? 'of' : 'against:'} ${printableId(set.source.name)}`))
+    .join('')
 }
 
 function findingsOf(set: StatedSet, title: string): string {
-  if (set.findings.length === 0) return wrapped(`${title}: ${noFindingText(set)}`).map(line => `${line}\n`).join('')
+  if (set.findings.length === 0)
+    return wrapped(`${title}: ${noFindingText(set)}`)
+      .map(line => `${line}\n`)
+      .join('')
   return `${title}\n${set.findings.map(findingText).join('')}`
 }
 

@@ -29,7 +29,8 @@ function lambdaText(value: LambdaAdvantages): string {
 /** What it means that no finding is there: little, where no relation was found that faults could break, or where it is left. */
 export function noFindingText({ audit: { gamma, departs_at: departs } }: Pick<DiagnosedSet, 'audit'>): string {
   if (gamma === null) return 'No known fault shows, but no relation was found that one could break: these numbers do not tell.'
-  if (departs !== null) return `No known fault shows, but the numbers leave the relation at ${placeText(departs)}: what happened there they do not tell.`
+  if (departs !== null)
+    return `No known fault shows, but the numbers leave the relation at ${placeText(departs)}: what happened there they do not tell.`
   return 'None of the known faults shows in these numbers.'
 }
 
@@ -166,9 +167,7 @@ export function comparedAt(comparison: QualityComparison, path: QualityRow['path
 
 /** Whether intervals of differences are of pairs. */
 export function pairingText({ pairing: { paired, pairs, rule } }: QualityComparison): string {
-  return paired
-    ? `Intervals of differences are paired: ${formatFigureCount(pairs)} pairs by uid.`
-    : `Intervals of differences are ${rule}.`
+  return paired ? `Intervals of differences are paired: ${formatFigureCount(pairs)} pairs by uid.` : `Intervals of differences are ${rule}.`
 }
 
 function at(root: unknown, path: QualityRow['path']): unknown {
