@@ -1,5 +1,9 @@
 /** The audit and the faults where dumps leave little to see: returns of masked tokens cleared, lambda 0, equal first values, no KL. */
 import t from 'tap'
+import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
+import { NO_NEIGHBOURS } from '../src/compute/diagnostics/record.js'
+import { recordOfSample } from '../src/compute/diagnostics/trace-record.js'
+import { omissionNotes } from '../src/compute/diagnostics/usable-columns.js'
 import type { Sample } from '../src/schema/samples.js'
 import { CLEAN, diagnosticDump, type DumpPlan } from './support/diagnostic-dumps.js'
 import { estimates } from './support/diagnostic-recursions.js'
@@ -179,5 +183,116 @@ t.test('a logged explained variance that is off by a ten-thousandth', t => {
   const logged = (by: number) => faultsOf(diagnose(samples, { loggedExplainedVariance: new Map([[0, pooled + by]]) }))
   t.same(logged(1e-6), [], 'rounding of singles')
   t.same(logged(1e-4), ['explained-variance-log'])
+  t.end()
+})
+
+t.test('an average explains a logged explained variance at every compared step, or is not given', t => {
+  const plan: Partial<DumpPlan> = { steps: 2, samples: 16, fault: 'explained-variance-log' }
+  const { samples, loggedExplainedVariance } = diagnosticDump({ ...CLEAN, seed: seedOf(6), ...plan })
+  const evidence = (logged: ReadonlyMap<number, number>) =>
+    diagnose(samples, { loggedExplainedVariance: logged }).findings.find(f => f.kind === 'explained-variance-log')?.evidence
+  t.equal(evidence(loggedExplainedVariance)?.['agrees_with'], 'the mean over micro-batches of 2 samples')
+  const other = new Map([...loggedExplainedVariance].map(([step, value]) => [step, step === 0 ? value : value - 0.01]))
+  t.notOk('agrees_with' in (evidence(other) ?? { agrees_with: '' }), 'one step follows it, the other does not')
+  t.end()
+})
+
+t.test('a sum that is set to 0 before it is stored', t => {
+  for (const [gamma, lambdaReturns] of [
+    [1, 0.95],
+    [0.99, 1],
+    [1, 1]
+  ] as const) {
+    const found = diagnose(samplesOf({ rule: 'reset', resetForm: 'before it is stored', trailing: 0, gamma, lambdaReturns }))
+    t.equal(found.audit.rule, 'reset')
+    t.same(found.audit.alternatives, [])
+    t.same(
+      found.findings.map(f => f.kind),
+      ['observations-cut-return']
+    )
+  }
+  t.end()
+})
+
+t.test('the place of the final reward is that in the returns', t => {
+  for (const beta of [0, 0.02]) {
+    const plan: Partial<DumpPlan> = { rule: 'trainable-only', trailing: 0.6, tokenRewards: true, storedAtEnd: true, gamma: 1, beta }
+    const found = diagnose(samplesOf(plan))
+    t.equal(found.audit.final_reward, 'last trainable token', `beta ${beta}`)
+    t.same(found.audit.alternatives, [], 'carry would have dropped it')
+    t.same(faultsOf(found), [])
+    const lost = diagnose(samplesOf({ ...plan, rule: 'carry', storedAtEnd: false, finalReward: 'last token' }))
+    t.equal(lost.audit.final_reward, 'last token')
+    t.same(faultsOf(lost), ['final-reward-masked'])
+  }
+  t.end()
+})
+
+t.test('cleared returns do not tell rules that fit alike', t => {
+  const { audit } = diagnose(samplesOf({ rule: 'carry', cleared: true, trailing: 0 }))
+  t.equal(audit.rule, 'trainable-only')
+  t.same(audit.alternatives, ['carry'])
+  t.ok(audit.not_identifiable.includes('rule'))
+  t.end()
+})
+
+t.test('KL of padding to a fixed width, behind the longest response too', t => {
+  for (const tokenRewards of [false, true]) {
+    for (const lambdaReturns of [1, 0.95]) {
+      const plan: Partial<DumpPlan> = { rule: 'every-token', trailing: 0, beta: 0.02, tokenRewards, lambdaReturns }
+      const leak = diagnose(samplesOf({ ...plan, fault: 'padding-leak', variant: 1, margin: 40 }))
+      t.same(faultsOf(leak), ['padding-leak'])
+      t.equal(leak.findings.find(f => f.kind === 'padding-leak')?.evidence['samples'], 8)
+      t.same(faultsOf(diagnose(samplesOf(plan))), [])
+    }
+  }
+  // rewards are the score less a penalty of length: nothing leaks
+  const penalised = changed(
+    samplesOf({ rule: 'every-token', trailing: 0, beta: 0.02, gamma: 1, lambdaReturns: 1 }),
+    ({ mask, arrays }) => ({
+      arrays: { ...arrays, returns: Float32Array.from(arrays.returns ?? [], r => r - 0.0005 * mask.length) }
+    })
+  )
+  t.same(faultsOf(diagnose(penalised)), [])
+  t.end()
+})
+
+t.test('values of one number', t => {
+  const made = samplesOf({ trailing: 0 })
+  // returns of other values than those that are stored: a neighbour has the same ones, which says nothing
+  const constant = changed(made, ({ mask, arrays }) => ({ arrays: { ...arrays, values: new Float32Array(mask.length).fill(0.5) } }))
+  t.same(faultsOf(diagnose(constant)), ['critic-frozen'])
+  const far = changed(made, ({ arrays }) => ({
+    arrays: {
+      values: Float64Array.from(arrays.values ?? [], v => v + 1e9),
+      returns: Float64Array.from(arrays.returns ?? [], r => r + 1e9)
+    }
+  }))
+  t.same(faultsOf(diagnose(far)), [], 'they vary, far from 0')
+  t.end()
+})
+
+t.test('numbers that are not finite', t => {
+  const made = samplesOf({ beta: 0.02, trailing: 0 })
+  const record = (sample: Sample) => recordOfSample(sample, NO_NEIGHBOURS, { successThreshold: 0, thresholds: sweepThresholds(0.1) })
+  const [first] = made
+  const filled = (name: 'advantages' | 'kl', at: (sample: Sample, i: number) => boolean) =>
+    changed(made, sample => ({
+      arrays: { ...sample.arrays, [name]: Float32Array.from(sample.arrays[name] ?? [], (x, i) => (at(sample, i) ? Number.NaN : x)) }
+    }))
+  for (const name of ['advantages', 'kl'] as const) {
+    const [broken] = filled(name, (_, i) => i === 2)
+    t.throws(() => record(broken), { message: /not finite: NaN/, place: { array: name, index: 2 } }, `one of ${name}`)
+    const [empty] = filled(name, () => true)
+    t.same(record(empty).omitted, [name])
+    t.equal(record(empty).estimator.has[name], false)
+  }
+  t.same(record(first).omitted, [])
+  const masked = filled('kl', ({ mask }, i) => mask[i] === 0)
+  t.ok(Math.abs((diagnose(masked).audit.kl_coefficient ?? 0) - 0.02) < 1e-3, 'masked tokens may hold anything')
+  t.same(omissionNotes([['kl'], [], ['kl', 'advantages']]), [
+    'advantages of 1 of 3 samples hold no finite number at retained tokens, and are left out',
+    'kl of 2 of 3 samples hold no finite number at retained tokens, and are left out'
+  ])
   t.end()
 })

@@ -1,5 +1,5 @@
 /** What `diagnose` prints: findings first, then the estimator, then quality with intervals. It fits a screen. */
-import type { PlacedFinding, StatedDiagnosis } from '../compute/diagnostics/contract.js'
+import type { PlacedFinding, StatedDiagnosis, StatedSet } from '../compute/diagnostics/contract.js'
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { FindingKind } from '../schema/diagnostics.js'
 import { printable, printableId } from '../core/errors.js'
@@ -11,6 +11,7 @@ import {
   estimateAt,
   intervalText,
   noFindingText,
+  pairingText,
   qualityRows,
   sampleText,
   shownNumber
@@ -35,7 +36,7 @@ export function diagnosisSummary(
 ): string {
   const { source, synthetic } = diagnosis
   const format = source.format === null ? '' : ` (${printable(source.format)})`
-  const head = `${synthetic ? 'SYNTHETIC data\n' : ''}${printableId(source.name)}${format}: ${countsText(diagnosis)}\n`
+  const head = `${synthetic ? 'SYNTHETIC data\n' : ''}${printableId(source.name)}${format}: ${countsText(diagnosis)}\n${notesText(diagnosis)}`
   const page = outputs.find(({ path }) => path === DIAGNOSTIC_PATHS.page)
   const stands = status === 'unchanged' ? ' (unchanged: inputs, settings and outputs are as recorded)' : ''
   const written = `${page === undefined ? 'numbers' : 'page'}: ${out}/${page?.path ?? DIAGNOSTIC_PATHS.document}${stands}\n`
@@ -48,11 +49,29 @@ export function diagnosisSummary(
   ].join('\n')
 }
 
-/** The findings in words, below the word `findings`. */
+/** What the reader of each set found out. */
+function notesText({ source, against }: StatedDiagnosis): string {
+  const notes = [source, ...(against === null ? [] : [against.source])].flatMap(set =>
+    set.notes.map(note => (against === null ? note : `${set.name}: ${note}`))
+  )
+  return notes.map(note => `note: ${printableId(note, 1000)}\n`).join('')
+}
+
+/** The findings in words, below the word `findings`; of two sets each with its name. */
 export function findingsText(diagnosis: StatedDiagnosis): string {
-  const { findings } = diagnosis
-  if (findings.length === 0) return `findings: ${noFindingText(diagnosis)}\n`
-  return `findings\n${findings.map(findingText).join('')}`
+  const { against } = diagnosis
+  if (against === null) return findingsOf(diagnosis, 'findings')
+  return [diagnosis, against]
+    .map((set, i) => findingsOf(set, `findings ${i === 0 ? 'of' : 'against:'} ${printableId(set.source.name)}`))
+    .join('')
+}
+
+function findingsOf(set: StatedSet, title: string): string {
+  if (set.findings.length === 0)
+    return wrapped(`${title}: ${noFindingText(set)}`)
+      .map(line => `${line}\n`)
+      .join('')
+  return `${title}\n${set.findings.map(findingText).join('')}`
 }
 
 function findingText({ kind, severity, message, place, report }: PlacedFinding): string {
@@ -106,7 +125,7 @@ function qualityTable({ quality, against }: StatedDiagnosis, table: TableOptions
       { title: 'difference', align: 'right' },
       { title: '95 % interval' }
     ] as const
-    return formatTable(
+    const differences = formatTable(
       columns,
       rows.map(({ name, path }) => {
         const compared = comparedAt(against.comparison, path)
@@ -122,6 +141,7 @@ function qualityTable({ quality, against }: StatedDiagnosis, table: TableOptions
       }),
       table
     )
+    return `${differences}${pairingText(against.comparison)}\n`
   }
   return formatTable(
     [{ title: 'quality' }, { title: 'value', align: 'right' }, { title: '95 % interval' }],

@@ -192,7 +192,7 @@ export const OPTIONS = {
     multiple: true,
     value: 'KIND',
     commands: ['diagnose'],
-    help: 'exit 1 where this kind of finding shows (docs/diagnostics.md lists them); may be repeated'
+    help: 'exit 1 where this kind of finding shows, in either of two sets (docs/diagnostics.md lists them); may be repeated'
   },
   history: {
     type: 'string',

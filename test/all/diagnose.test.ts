@@ -172,6 +172,39 @@ t.test('two critics: both, and the difference', async t => {
   t.strictSame([...new Set(csv.slice(1).map(row => row[0]))], ['this', 'against', 'difference'])
 })
 
+t.test('two critics: findings of both, labelled, and either fails', async t => {
+  const shifted = dumpOf('shifted', { ...SMALL, fault: 'values-off-by-one', seed: 4 })
+  const run = await diagnose('both', dumpOf('a', SMALL), '--against', shifted, '--fail-on', 'values-off-by-one')
+  t.match(run, { code: 1 }, run.stderr)
+  t.match(run.stdout, /^findings of a\.jsonl: None of the known faults shows in these numbers\.$/m)
+  t.match(run.stdout, /^findings against: shifted\.jsonl\n {2}FAULT values-off-by-one/m)
+  t.match(run.stdout, /^failed: values-off-by-one was found \(--fail-on\)$/m)
+  t.match(run.stdout, /^Intervals of differences are paired: 16 pairs by uid\.$/m)
+  t.match(readFileSync(join(work, 'both/a/preview/diagnostics.html'), 'utf8'), /Intervals of differences are paired: 16 pairs by uid\./)
+  const other = join(work, 'other-uids.jsonl')
+  writeDump(other, diagnosticDump(SMALL), (row, i) => ({ ...row, uid: `other ${i}` }))
+  const unpaired = await diagnose('unpaired', dumpOf('a', SMALL), '--against', other, '--fail-on', 'values-off-by-one')
+  t.match(unpaired, { code: 0 }, unpaired.stderr)
+  t.match(unpaired.stdout, /^Intervals of differences are unpaired: the uids of the two differ\.$/m)
+})
+
+t.test('no finding says little where no relation holds', async t => {
+  const path = join(work, 'whole-numbers.jsonl')
+  const whole = (numbers: unknown): number[] => (numbers as number[]).map(x => Math.round(10 * x))
+  writeDump(path, diagnosticDump({ ...SMALL, advantages: false }), row => ({
+    ...row,
+    values: whole(row['values']),
+    returns: whole(row['returns']),
+    kl: whole(row['values']).map(() => Number.NaN)
+  }))
+  const run = await diagnose('whole-numbers', path)
+  t.match(run, { code: 0 }, run.stderr)
+  t.match(run.stdout, /^findings: No known fault shows, but no relation was found that one could break: these numbers do not\ntell\.$/m)
+  const note = 'kl of 16 of 16 samples hold no finite number at retained tokens, and are left out'
+  t.match(run.stdout, new RegExp(`^note: ${note}$`, 'm'))
+  t.strictSame(documentOf('whole-numbers', 'whole-numbers').source.notes.filter(n => n === note).length, 1)
+})
+
 t.test('the tables hold what the document holds', async t => {
   await diagnose('tables', dumpOf('tables', SMALL))
   const { quality } = documentOf('tables', 'tables')

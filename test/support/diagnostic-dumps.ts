@@ -31,6 +31,8 @@ export interface DumpPlan {
   readonly rule: MaskRule
   readonly resetForm: ResetForm
   readonly finalReward: 'last token' | 'last trainable token'
+  /** the stored token rewards hold the final one on the last token, wherever the returns do */
+  readonly storedAtEnd: boolean
   readonly whitening: 'none' | 'batch' | 'rank' | 'sample' | 'halves' | 'zigzag' | 'columns'
   /** variance divided by n, or by n - 1 */
   readonly bessel: boolean
@@ -53,6 +55,8 @@ export interface DumpPlan {
   readonly ranks: number
   readonly truncated: number
   readonly fault: PlantedFault | null
+  /** tokens of padding behind the longest response too, for a leak of padding */
+  readonly margin: number
   /** direction or variant of the fault: 0 or 1 */
   readonly variant: 0 | 1
 }
@@ -67,6 +71,7 @@ export const CLEAN: DumpPlan = {
   rule: 'carry',
   resetForm: 'own value',
   finalReward: 'last trainable token',
+  storedAtEnd: false,
   whitening: 'batch',
   bessel: false,
   cleared: false,
@@ -84,6 +89,7 @@ export const CLEAN: DumpPlan = {
   ranks: 1,
   truncated: 0,
   fault: null,
+  margin: 0,
   variant: 0
 }
 
@@ -180,11 +186,11 @@ function shifted(values: Float64Array, by: 1 | -1): Float64Array {
   return values.map((_, t) => values[Math.min(values.length - 1, Math.max(0, t + by))])
 }
 
-/** Padded to the longest of the batch, KL of a policy on padding behind the response. */
-function padded(random: Random, drafts: readonly Draft[]): Draft[] {
-  const longest = Math.max(...drafts.map(d => d.mask.length))
+/** Padded to the longest of the batch or further, KL of a policy on padding behind the response. */
+function padded(random: Random, drafts: readonly Draft[], margin: number): Draft[] {
+  const width = Math.max(...drafts.map(d => d.mask.length)) + margin
   return drafts.map(draft => {
-    const pad = longest - draft.mask.length
+    const pad = width - draft.mask.length
     const more = (array: Float64Array, fill: () => number): Float64Array =>
       Float64Array.from([...array, ...Array.from({ length: pad }, fill)])
     return {
@@ -240,9 +246,10 @@ export function diagnosticDump(plan: DumpPlan): DiagnosticDump {
   }
   const cutBehind = plan.fault === 'padding-leak' && plan.variant === 1
   const lengths = drafts.map(d => d.mask.length)
-  if (plan.fault === 'padding-leak') drafts = padded(random, drafts)
+  if (plan.fault === 'padding-leak') drafts = padded(random, drafts, plan.margin)
   const base: Omit<Recursion, 'lambda'> = { gamma: plan.gamma, rule: plan.rule, resetForm: plan.resetForm }
   const rewards = drafts.map(d => rewardsOf(d, plan))
+  const storedRewards = plan.storedAtEnd ? drafts.map(d => rewardsOf(d, { ...plan, finalReward: 'last token' })) : rewards
   const run = (lambdaFor: (mask: Uint8Array) => number): { advantages: Float64Array; returns: Float64Array }[] =>
     drafts.map((draft, i) => {
       const other =
@@ -262,7 +269,7 @@ export function diagnosticDump(plan: DumpPlan): DiagnosticDump {
       returns: stored(plan, kept(forReturns[i].returns)),
       ...(plan.advantages ? { advantages: stored(plan, kept(advantages[i])) } : {}),
       ...(plan.beta > 0 ? { kl: Float32Array.from(draft.kl.slice(0, end)) } : {}),
-      ...(plan.tokenRewards ? { token_rewards: Float32Array.from(rewards[i].slice(0, end)) } : {})
+      ...(plan.tokenRewards ? { token_rewards: Float32Array.from(storedRewards[i].slice(0, end)) } : {})
     }
     return {
       index: i,

@@ -67,7 +67,8 @@ export function cleanPlan(seed: number, shape: Shape): DumpPlan {
     scores: random.pick(['0 or 1', '0 or 1', '-1 or 1', 'real'] as const),
     steps: shape.samples >= 8 ? random.pick([1, 1, 2, 4]) : 1,
     ranks: random.pick([1, 2]),
-    truncated: random.pick([0, 0, 0.2])
+    truncated: random.pick([0, 0, 0.2]),
+    storedAtEnd: rule === 'trainable-only' && random.chance(0.3)
   }
 }
 
@@ -95,7 +96,7 @@ export function faultyPlan(seed: number, shape: Shape, fault: PlantedFault): Dum
         lambdaReturns: random.pick([1, 0.95, 0.9]),
         turns,
         rule: 'reset',
-        resetForm: random.pick(['own value', 'no value', 'rewards only'] as const),
+        resetForm: random.pick(['own value', 'no value', 'rewards only', 'before it is stored'] as const),
         finalReward: 'last trainable token'
       }
     case 'values-off-by-one':
@@ -111,7 +112,9 @@ export function faultyPlan(seed: number, shape: Shape, fault: PlantedFault): Dum
         finalReward: 'last trainable token',
         trailing: 0,
         cleared: false,
-        beta: random.pick([0.02, 0.1])
+        beta: random.pick([0.02, 0.1]),
+        storedAtEnd: false,
+        margin: random.pick([0, 0, 40])
       }
     case 'whitening-groups':
       // halves of a response of a dozen tokens have too few of them

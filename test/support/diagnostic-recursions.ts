@@ -3,8 +3,11 @@
  * Nothing here comes from `src/`. GAE: Schulman et al. 2015, arXiv 1506.02438. Every operation is rounded to single precision.
  */
 export type MaskRule = 'every-token' | 'carry' | 'trainable-only' | 'zeroed-values' | 'reset'
-/** what a running sum that is set to 0 leaves as the next value: the masked token's own value, none; or returns without values */
-export type ResetForm = 'own value' | 'no value' | 'rewards only'
+/**
+ * What a running sum that is set to 0 leaves as the next value: the masked token's own value, none; or returns without values. Last,
+ * the masked token's own value, and the sum is set to 0 before it is stored.
+ */
+export type ResetForm = 'own value' | 'no value' | 'rewards only' | 'before it is stored'
 
 export interface Recursion {
   readonly gamma: number
@@ -87,6 +90,7 @@ function reset(values: Float64Array, rewards: Float64Array, mask: Uint8Array, ho
     } else {
       const delta = f(f(rewards[t] + f(how.gamma * nextValue)) - values[t])
       running = f(delta + f(f(how.gamma * how.lambda) * running))
+      if (how.resetForm === 'before it is stored') running *= mask[t]
       advantages[t] = running
       returns[t] = f(running + values[t])
       nextValue = mask[t] === 0 && how.resetForm === 'no value' ? 0 : values[t]

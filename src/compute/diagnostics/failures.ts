@@ -1,6 +1,6 @@
 /** What makes a diagnosis fail: told values that differ, and findings of the kinds that the user named. */
 import { EXIT, Fault } from '../../core/errors.js'
-import type { LambdaAdvantages, StatedSet, ToldValue } from './contract.js'
+import type { LambdaAdvantages, StatedDiagnosis, ToldValue } from './contract.js'
 import type { FindingKind } from '../../schema/diagnostics.js'
 
 export interface DiagnosisFailures {
@@ -29,9 +29,11 @@ function inWords(value: LambdaAdvantages | null): string {
   return typeof value === 'object' && value !== null ? `adaptive:${value.adaptive_alpha}` : String(value)
 }
 
-export function diagnosisFailures({ audit, findings }: StatedSet, failOn: readonly FindingKind[]): DiagnosisFailures {
+/** What is told is told of the first set; findings of either set count. */
+export function diagnosisFailures({ audit, findings, against }: StatedDiagnosis, failOn: readonly FindingKind[]): DiagnosisFailures {
+  const all = [...findings, ...(against?.findings ?? [])]
   return {
     told: audit.told.filter(({ agrees }) => agrees === false),
-    kinds: failOn.filter(kind => findings.some(finding => finding.kind === kind))
+    kinds: failOn.filter(kind => all.some(finding => finding.kind === kind))
   }
 }

@@ -6,6 +6,7 @@ import type { DiagnosticFinding } from './faults/finding.js'
 import { DEFAULT_RESAMPLING, quality, type QualityOptions } from './quality/quality.js'
 import type { QualityRecord } from './quality/record.js'
 import type { SampleDiagnosticRecord } from './trace-record.js'
+import { omissionNotes } from './usable-columns.js'
 
 /** A record with the place of its sample; null where the snapshot has one page. */
 export interface SourcedRecord {
@@ -28,7 +29,7 @@ export function diagnosedSet(records: readonly SourcedRecord[], { source, synthe
   )
   const qualities = qualityOf(records)
   return {
-    source,
+    source: { ...source, notes: [...source.notes, ...omissionNotes(records.map(({ record }) => record.omitted))] },
     synthetic,
     audit,
     findings: findings.map(finding => placed(finding, records)),

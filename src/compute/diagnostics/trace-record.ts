@@ -5,12 +5,20 @@ import type { Outcome, ParsedTrace } from '../../schema/traces.js'
 import type { NeighbourValues } from './estimator/inside.js'
 import { qualityRecord, traceQualityRecord, type QualityRecord, type QualityRecordOptions } from './quality/record.js'
 import { sampleRecord, traceRecord, type DiagnosticRecord } from './record.js'
+import { usableSample, type OmittedColumn } from './usable-columns.js'
 
-export type SampleDiagnosticRecord = DiagnosticRecord<QualityRecord>
+export interface SampleDiagnosticRecord extends DiagnosticRecord<QualityRecord> {
+  /** columns that the sample was read without */
+  readonly omitted: readonly OmittedColumn[]
+}
 
-/** @param neighbours values of the samples beside it in the dump */
-export function recordOfSample(sample: Sample, neighbours: NeighbourValues, options: QualityRecordOptions): SampleDiagnosticRecord {
-  return sampleRecord(sample, neighbours, qualityRecord(sample, options))
+/**
+ * @param neighbours values of the samples beside it in the dump
+ * @throws Fault where a number at a retained token is not finite
+ */
+export function recordOfSample(stored: Sample, neighbours: NeighbourValues, options: QualityRecordOptions): SampleDiagnosticRecord {
+  const { sample, omitted } = usableSample(stored)
+  return { ...sampleRecord(sample, neighbours, qualityRecord(sample, options)), omitted }
 }
 
 /** @param outcome the stated one, else the one derived from the score */
@@ -29,5 +37,5 @@ export function recordOfTrace(trace: ParsedTrace, outcome: Outcome | null, thres
     returns: narrowest(returns),
     positions
   }
-  return traceRecord(numbers, quality)
+  return { ...traceRecord(numbers, quality), omitted: [] }
 }

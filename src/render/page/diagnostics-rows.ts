@@ -26,11 +26,12 @@ function lambdaText(value: LambdaAdvantages): string {
   return typeof value === 'number' ? shownNumber(value) : `1 - 1 / (${shownNumber(value.adaptive_alpha)} L), L the trainable tokens`
 }
 
-/** What it means that no finding is there: little, where no relation was found that faults could break. */
-export function noFindingText({ audit }: Pick<DiagnosedSet, 'audit'>): string {
-  return audit.max_residual === null
-    ? 'No known fault shows, but no relation was found that one could break: these numbers do not tell.'
-    : 'None of the known faults shows in these numbers.'
+/** What it means that no finding is there: little, where no relation was found that faults could break, or where it is left. */
+export function noFindingText({ audit: { gamma, departs_at: departs } }: Pick<DiagnosedSet, 'audit'>): string {
+  if (gamma === null) return 'No known fault shows, but no relation was found that one could break: these numbers do not tell.'
+  if (departs !== null)
+    return `No known fault shows, but the numbers leave the relation at ${placeText(departs)}: what happened there they do not tell.`
+  return 'None of the known faults shows in these numbers.'
 }
 
 export interface AuditRow {
@@ -162,6 +163,11 @@ export function estimateAt(
 /** Null where one of the two lacks it. */
 export function comparedAt(comparison: QualityComparison, path: QualityRow['path']): Compared | null {
   return (at(comparison, path) as Compared | undefined) ?? null
+}
+
+/** Whether intervals of differences are of pairs. */
+export function pairingText({ pairing: { paired, pairs, rule } }: QualityComparison): string {
+  return paired ? `Intervals of differences are paired: ${formatFigureCount(pairs)} pairs by uid.` : `Intervals of differences are ${rule}.`
 }
 
 function at(root: unknown, path: QualityRow['path']): unknown {

@@ -7,7 +7,7 @@ import { diagnosisFailures } from '../../compute/diagnostics/failures.js'
 import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
-import { countsText, noFindingText, sampleText, shownNumber } from './diagnostics-rows.js'
+import { countsText, noFindingText, pairingText, sampleText, shownNumber } from './diagnostics-rows.js'
 import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
 import type { PageFigure } from './inputs.js'
 import { bdi } from './panel.js'
@@ -114,7 +114,7 @@ function qualityLead({ quality, against }: Diagnosis): string {
     quality.sampling === 'not stated'
       ? 'How the trajectories were chosen is not stated: numbers that depend on the share of successes hold for this sample alone.'
       : `The trajectories were chosen thus, as told: ${quality.sampling}.`
-  const pairing = against === null ? '' : ` The two sets are ${against.comparison.pairing.rule}.`
+  const pairing = against === null ? '' : ` ${pairingText(against.comparison)}`
   return (
     `Intervals are 95 %, by bootstrap over ${drawn} (${formatFigureCount(resamples)} resamples); tokens are never drawn. ` +
     `Values and returns are in units of the reward. ${sampling}${pairing}`

@@ -1,6 +1,6 @@
 /** The audit of a dump, out of the records of its samples in canonical order. */
 import { type Coefficients, coefficientsOf } from './coefficients.js'
-import { finalRewardPlace, type FinalRewardPlace, type Tail, tailsOf } from './final-reward.js'
+import { finalRewardPlace, type FinalRewardPlace, type Tail, tailsOf, withoutDropped } from './final-reward.js'
 import { type FoundRule, findRule, type RulePlace } from './find-rule.js'
 import { refineByAdvantages } from './refine-rule.js'
 import type { EstimatorRecord } from './record.js'
@@ -74,9 +74,9 @@ function evidenceOf(records: readonly EstimatorRecord[]): Evidence {
   const coefficients = coefficientsOf(relation, records)
   // values of another sample follow a gap too: no rule can be held against them
   const advantages = advantagesOf(records, relation, coefficients)
-  const found = relation.foreign ? NO_RULE : refineByAdvantages(findRule(records, relation), records, relation, coefficients, advantages)
-  const tails = relation.foreign ? [] : tailsOf(records, relation, found)
-  return { records, relation, follows: true, coefficients, found, tails, advantages }
+  const fitting = relation.foreign ? NO_RULE : refineByAdvantages(findRule(records, relation), records, relation, coefficients, advantages)
+  const tails = relation.foreign ? [] : tailsOf(records, relation, fitting)
+  return { records, relation, follows: true, coefficients, found: withoutDropped(fitting, tails), tails, advantages }
 }
 
 function advantagesOf(records: readonly EstimatorRecord[], relation: Relation, { gamma, valuesMatter }: Coefficients): AdvantageAudit {

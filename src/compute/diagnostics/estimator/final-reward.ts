@@ -83,12 +83,31 @@ function isNothing(x: number | null, tail: Tail): boolean {
   return Math.abs(x ?? 0) <= tail.allowed
 }
 
-/** `beta`: of all KL that is paid; null: unknown, and KL beside the score is taken to be small. */
+/** True where the last return holds the final reward that is stored on a masked token behind it. */
+function holdsMoved(tail: Tail): boolean {
+  const { last, record } = tail
+  const end = record.ends?.end ?? null
+  if (!record.has.rewards || last.here.reward === null || end?.reward === null || end === null) return false
+  const moved = tail.used - last.here.reward
+  return !isNothing(moved, tail) && [record.score ?? 0, end.reward].some(reward => isNothing(moved - reward, tail))
+}
+
+/** Alternatives without the one that drops rewards of masked tokens, where returns hold such a reward. */
+export function withoutDropped(found: FoundRule, tails: readonly Tail[]): FoundRule {
+  if (!found.alternatives.includes('carry') || !tails.some(t => t.trailing > 0 && holdsMoved(t))) return found
+  return { ...found, alternatives: found.alternatives.filter(rule => rule !== 'carry') }
+}
+
+/**
+ * Stored rewards say where the final one sits, unless the last return holds it beside its own: then it was moved there.
+ * `beta`: of all KL that is paid; null: unknown, and KL beside the score is taken to be small.
+ */
 function placeByRewards(tail: Tail, beta: number | null): FinalRewardPlace | null {
   const { last, record } = tail
   const end = record.ends?.end ?? null
   if (last.here.reward === null || end?.reward === null || end === null) return null
   const score = record.score ?? 0
+  if (holdsMoved(tail)) return 'last trainable token'
   const [atLast, atEnd] = [Math.abs(last.here.reward), Math.abs(end.reward)]
   // a score of 0 tells nothing
   const isScore = ({ reward, kl }: TokenNumbers): boolean => {

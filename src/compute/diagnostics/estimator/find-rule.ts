@@ -176,9 +176,12 @@ function toldApart(
       return other === null || other > FEW ? [] : [{ j, other }]
     })
   )
-  const told = agreeing.length > 0 ? agreeing : fits
   const masked = records.filter(r => (r.ends?.masked ?? 0) > 0)
   const zeros = masked.length > 0 && masked.every(r => r.ends?.maskedReturns === 0)
+  const leftOut = fits.find(j => j.rule.name === 'trainable-only')
+  // returns of 0 at masked tokens are those of this rule, and may be those of another, multiplied by the mask
+  if (zeros && leftOut !== undefined) return [leftOut, ...fits.filter(j => j !== leftOut)]
+  const told = agreeing.length > 0 ? agreeing : fits
   const left = told.filter(({ rule }) => {
     if (rule.name === 'carry') return !zeros
     // returns at masked tokens that no rule stores are still not those of a rule that stores none

@@ -200,7 +200,8 @@ function foreignForm(
   const rows = new RelationRows(4, inside.length)
   for (const k of inside) {
     const i = view.at[k]
-    if (i + 1 >= other.length) continue
+    // a value that both samples have does not tell whose it is
+    if (i + 1 >= other.length || other[i + 1] === values[i + 1]) continue
     const reward = view.rewards === null ? 0 : view.rewards[i]
     const kl = view.kl === null ? 0 : -view.kl[i]
     rows.data.set([returns[i] - reward, other[i + 1], returns[i + 1], values[i + 1], kl], rows.offset)

@@ -26,20 +26,24 @@ export function mergeSpreads(a: Spread, b: Spread): Spread {
   return { n, mean: a.mean + (step * b.n) / n, m2: a.m2 + b.m2 + (step * step * a.n * b.n) / n }
 }
 
-/** Sums over retained tokens: of R, R - V and V, or of their squares, each less what is given. */
+/** Over retained tokens, of R, R - V and V: means, or sums of squared deviations. */
 type ThreeSums = readonly [returns: number, errors: number, values: number]
 
-function sumsOf(values: SampleNumbers, returns: SampleNumbers, at: Int32Array): ThreeSums {
+/** Means, made of differences to the first number: equal numbers have a deviation of exactly 0, and a large offset takes no digits. */
+function meansOf(values: SampleNumbers, returns: SampleNumbers, at: Int32Array): ThreeSums {
+  const [r0, v0] = [returns[at[0]], values[at[0]]]
+  const e0 = r0 - v0
   let r = 0
   let e = 0
   let v = 0
   for (let k = 0; k < at.length; k++) {
     const i = at[k]
-    r += returns[i]
-    e += returns[i] - values[i]
-    v += values[i]
+    r += returns[i] - r0
+    e += returns[i] - values[i] - e0
+    v += values[i] - v0
   }
-  return [r, e, v]
+  const n = at.length
+  return [r0 + r / n, e0 + e / n, v0 + v / n]
 }
 
 function squaresOf(values: SampleNumbers, returns: SampleNumbers, at: Int32Array, [meanR, meanE, meanV]: ThreeSums): ThreeSums {
@@ -62,8 +66,7 @@ export function valueSpreads({ values, returns, at }: AuditView): ValueSpreads |
   if (values === null || returns === null) return null
   const n = at.length
   if (n === 0) return { returns: NOTHING, errors: NOTHING, values: NOTHING }
-  const [r, e, v] = sumsOf(values, returns, at)
-  const means: ThreeSums = [r / n, e / n, v / n]
+  const means = meansOf(values, returns, at)
   const squares = squaresOf(values, returns, at, means)
   if (!squares.every(Number.isFinite)) return null
   const spread = (i: 0 | 1 | 2): Spread => ({ n, mean: means[i], m2: squares[i] })

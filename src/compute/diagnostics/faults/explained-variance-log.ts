@@ -32,17 +32,35 @@ function allowance(logged: number, pooled: number, rounding: number): number {
   return (AGREES + 2 * rounding) * Math.max(1, Math.abs(1 - pooled)) + (decimals >= 1 && decimals <= 6 ? 0.5 * 10 ** -decimals : 0)
 }
 
-/** The way of averaging that gives the logged value; null: none that is tried. */
-function averaged(records: readonly EstimatorRecord[], logged: number, allowed: number): string | null {
-  for (const size of MICRO_BATCHES) {
-    if (size >= records.length) break
-    const parts = Array.from({ length: Math.ceil(records.length / size) }, (_, i) => records.slice(i * size, (i + 1) * size))
-    const mean = meanOf(parts.map(explainedVariance))
-    if (mean !== null && Math.abs(mean - logged) <= allowed) return `the mean over micro-batches of ${counted(size, 'sample')}`
-  }
+/** A step whose logged value was compared with that of its tokens. */
+interface ComparedStep {
+  readonly step: number
+  readonly value: number
+  readonly pooled: number
+  readonly records: readonly EstimatorRecord[]
+  readonly allowed: number
+}
+
+function meanOfMicroBatches(records: readonly EstimatorRecord[], size: number): number | null {
+  const parts = Array.from({ length: Math.ceil(records.length / size) }, (_, i) => records.slice(i * size, (i + 1) * size))
+  return meanOf(parts.map(explainedVariance))
+}
+
+function meanOfRanks(records: readonly EstimatorRecord[]): number | null {
   const ranks = [...new Set(records.map(r => r.rank))]
-  const mean = ranks.length > 1 ? meanOf(ranks.map(rank => explainedVariance(records.filter(r => r.rank === rank)))) : null
-  return mean !== null && Math.abs(mean - logged) <= allowed ? 'the mean over ranks' : null
+  return meanOf(ranks.map(rank => explainedVariance(records.filter(r => r.rank === rank))))
+}
+
+/** The way of averaging that gives the logged value of every step; null: none that is tried. */
+function averaged(steps: readonly ComparedStep[]): string | null {
+  const gives = (mean: (records: readonly EstimatorRecord[]) => number | null): boolean =>
+    steps.every(({ value, records, allowed }) => {
+      const found = mean(records)
+      return found !== null && Math.abs(found - value) <= allowed
+    })
+  const size = MICRO_BATCHES.find(size => gives(records => meanOfMicroBatches(records, size)))
+  if (size !== undefined) return `the mean over micro-batches of ${counted(size, 'sample')}`
+  return gives(meanOfRanks) ? 'the mean over ranks' : null
 }
 
 export const explainedVarianceLog: FaultKind = {
@@ -54,16 +72,15 @@ export const explainedVarianceLog: FaultKind = {
     const [first] = evidence.records
     if (first === undefined) return null
     const rounding = Math.max(...(['values', 'returns'] as const).map(name => roundingOf(evidence.records, name)(first)))
-    const off = [...logged].flatMap(([step, value]) => {
+    const compared = [...logged].flatMap(([step, value]): ComparedStep[] => {
       const records = evidence.records.filter(r => r.step === step)
       const pooled = explainedVariance(records)
-      if (pooled === null) return []
-      const allowed = allowance(value, pooled, rounding)
-      return Math.abs(pooled - value) <= allowed ? [] : [{ step, value, pooled, records, allowed }]
+      return pooled === null ? [] : [{ step, value, pooled, records, allowed: allowance(value, pooled, rounding) }]
     })
+    const off = compared.filter(({ value, pooled, allowed }) => Math.abs(pooled - value) > allowed)
     if (off.length === 0) return null
     const worst = off.reduce((most, one) => (Math.abs(one.value - one.pooled) > Math.abs(most.value - most.pooled) ? one : most))
-    const how = averaged(worst.records, worst.value, worst.allowed)
+    const how = averaged(compared)
     return {
       message: `The logged explained variance differs in ${counted(off.length, 'step')}: at step ${worst.step} it is ${shown(worst.value)}, over the step's tokens ${shown(worst.pooled)}${how === null ? '' : `; ${how} gives the logged one`}`,
       place: null,

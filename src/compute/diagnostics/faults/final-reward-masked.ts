@@ -17,12 +17,13 @@ export const finalRewardMasked: FaultKind = {
           ? tail.record.score
           : endReward(tail.record, audit.rule === 'every-token' || audit.rule === 'zeroed-values', evidence.relation?.beta ?? 0)
       if (reward === null || Math.abs(reward) <= tail.allowed) return []
-      // what is left of the reward in the return of the last trainable token
       const held = tail.used + tail.continuation
-      return Math.abs(held - reward) > tail.allowed ? [{ tail, reward, held }] : []
+      // what is left of the reward there, beside the token's own: a KL reward is none of it
+      const missing = Math.abs(reward - held + (tail.record.has.rewards ? (tail.stated ?? 0) : 0))
+      return missing > tail.allowed ? [{ tail, reward, held, missing }] : []
     })
     if (hit.length === 0) return null
-    const worst = hit.reduce((most, one) => (Math.abs(one.reward - one.held) > Math.abs(most.reward - most.held) ? one : most))
+    const worst = hit.reduce((most, one) => (one.missing > most.missing ? one : most))
     return {
       message: `The final reward sits on a masked token in ${counted(hit.length, 'sample')} that ${hit.length === 1 ? 'ends' : 'end'} in an observation: the return at the last trainable token is ${shown(worst.held)}, the reward ${shown(worst.reward)}, ${counted(worst.tail.trailing, 'masked token')} behind it`,
       place: { sample: worst.tail.record.index, token: worst.tail.last.here.token },

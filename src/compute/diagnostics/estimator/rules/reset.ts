@@ -15,7 +15,7 @@ export const reset: Rule = {
     // the sum is set to 0 behind a masked token, not at it
     const follows = next === null ? [0] : closes ? [c.a * next.value + c.b * next.ret] : [0, (c.a + c.b) * next.value]
     const reward = rewardAt(here, c.beta)
-    // with the masked token's reward, or without
-    return follows.flatMap(x => [reward + x, x])
+    // with the masked token's reward, or without; or the value alone, where the sum was set to 0 before it was stored
+    return [...follows.flatMap(x => [reward + x, x]), ...(here.value === 0 ? [] : [here.value])]
   }
 }
