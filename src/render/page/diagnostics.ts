@@ -7,7 +7,7 @@ import { diagnosisFailures } from '../../compute/diagnostics/failures.js'
 import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
-import { countsText, noFindingText, sampleText, shownNumber } from './diagnostics-rows.js'
+import { countsText, historyNotes, noFindingText, sampleText, shownNumber } from './diagnostics-rows.js'
 import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
 import type { PageFigure } from './inputs.js'
 import { bdi } from './panel.js'
@@ -152,7 +152,12 @@ function readHtml(diagnosis: Diagnosis): string {
   const { history } = settings
   if (history !== null) {
     items.push(
-      `History <bdi>${escapeHtml(history.file.path)}</bdi>: <code>${escapeHtml(history.key)}</code> at ${formatPlural(history.byStep.size, 'step')} of <code>${escapeHtml(history.stepKey)}</code>.`
+      `History <bdi>${escapeHtml(history.file.path)}</bdi>: <code>${escapeHtml(history.key)}</code> at ${formatPlural(history.byStep.size, 'step')} of <code>${escapeHtml(history.stepKey)}</code>. ${historyNotes(
+        history,
+        diagnosis.quality
+      )
+        .map(note => `${escapeHtml(note)}.`)
+        .join(' ')}`
     )
   }
   const outputs = [DIAGNOSTIC_PATHS.document, DIAGNOSTIC_PATHS.byStep, DIAGNOSTIC_PATHS.byTurn, DIAGNOSTIC_PATHS.byDecile]

@@ -132,7 +132,7 @@ function asciiControls(json: string): string {
 }
 
 /** What a source of each kind asks the author to know. */
-const ofKind: Readonly<Record<SnapshotSurvey['plan']['kind'], readonly string[]>> = {
+const KIND_NOTES: Readonly<Record<SnapshotSurvey['plan']['kind'], readonly string[]>> = {
   html: [],
   'npz-folder': ['NPZ files without a page: what is computed from them is marked as unverified.'],
   dump: ["A trainer's dump: one source for every trace, which nothing is compared with."]
@@ -141,7 +141,7 @@ const ofKind: Readonly<Record<SnapshotSurvey['plan']['kind'], readonly string[]>
 function traceSection({ path, plan }: SnapshotSurvey): object {
   return {
     '//': [
-      ...ofKind[plan.kind],
+      ...KIND_NOTES[plan.kind],
       'expectations may state how the traces were sampled; none is stated here, so none can fail a run.',
       'examples may name the two traces of the figure.'
     ],

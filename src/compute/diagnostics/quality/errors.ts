@@ -8,7 +8,7 @@
  */
 import type { ValueErrors } from './contract.js'
 import type { TakeEstimate } from './estimate.js'
-import { leavesRange, MOMENTS, mergeMoments, neverZero } from './moments.js'
+import { leavesRange, MOMENTS, mergeMoments, neverZero, SUM_LEAVES_RANGE } from './moments.js'
 import type { SumFamily, QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 
@@ -24,7 +24,6 @@ export interface TokenCell {
 type Equal = boolean
 
 export const NO_RETURNS = 'no trajectory has values and returns'
-export const SUM_LEAVES_RANGE = 'a sum leaves the double range'
 const SLOTS = ['mean_value', 'mean_return', 'explained_variance', 'mse', 'bias', 'correlation'] as const
 const MSE = SLOTS.indexOf('mse')
 

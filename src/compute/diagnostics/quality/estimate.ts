@@ -1,7 +1,7 @@
 /** From numbers of a plan to estimates, and from estimates with reasons to plain data with `undefined_reasons`. */
 import { percentileInterval, type EvaluatedPlan, type PercentileInterval } from './bootstrap.js'
 import type { Estimate } from './contract.js'
-import { SUM_LEAVES_RANGE } from './errors.js'
+import { SUM_LEAVES_RANGE } from './moments.js'
 import type { QualityPlan } from './plan.js'
 
 /** Makes what stands at a slot. A refusal is the reason why the statistic is not given. */

@@ -20,6 +20,9 @@ export const MOMENTS = 6
 /** The smallest sum of squares of which every digit is kept: 2^-1022, the smallest normal double, times 2^53. */
 const LEAST_SQUARES = 2 ** -969
 
+/** Why a statistic is undefined whose sums do. */
+export const SUM_LEAVES_RANGE = 'a sum leaves the double range'
+
 /** True for a sum of squares beyond the double range, above or below. */
 export function leavesRange(squares: number): boolean {
   return !(squares < Infinity) || (squares > 0 && squares < LEAST_SQUARES)
