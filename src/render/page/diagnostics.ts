@@ -147,7 +147,10 @@ function readHtml(diagnosis: Diagnosis): string {
   const sets = [diagnosis as DiagnosedSet, ...(against === null ? [] : [against as DiagnosedSet])]
   const items = sets.flatMap(set => [
     `<bdi>${escapeHtml(set.source.name)}</bdi>${set.source.format === null ? '' : ` (${escapeHtml(set.source.format)})`}: ${escapeHtml(countsText(set))}.`,
-    ...set.source.notes.map(note => escapeHtml(note))
+    ...set.source.notes.map(note => escapeHtml(note)),
+    ...(set.quality.turns_between === 0
+      ? []
+      : [`${formatPlural(set.quality.turns_between, 'turn')} further than 32 from both ends: in no row by turn, in every other statistic.`])
   ])
   const { history } = settings
   if (history !== null) {
