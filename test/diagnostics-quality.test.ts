@@ -363,7 +363,7 @@ t.test('a sample stratified by outcome: error, reliability and explained varianc
     'calibration'
   ] as const) {
     t.equal(found[name].value, null)
-    t.match(reasonOf(found, `/${name}/value`), /^refused: the sample is stratified by outcome; by_outcome gives it/)
+    t.match(reasonOf(found, `/${name}/value`), /^refused: the sample is stratified by outcome; by_outcome has what can be said/)
     t.match(reasonOf(found, `/by_step/0/${name}/value`), /^refused: /)
   }
   t.same(found.calibration.bins, [])
