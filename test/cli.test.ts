@@ -127,7 +127,13 @@ t.test('what is no command line says what one is', t => {
     [['study', 'init', 'a', '--out', ''], /^usage wrong --out: "", expected a file$/],
     [['study', 'init', 'a', '--name', ''], /^usage wrong --name: "", expected a text of 1 to 200 characters$/],
     [['study', 'init', 'a', '--threads', '2'], /^usage option not for study init: --threads/],
-    [['all', '--name', 'x'], /^usage option not for all: --name/]
+    [['all', '--name', 'x'], /^usage option not for all: --name/],
+    ...(Object.keys(OPTIONS) as OptionName[])
+      .filter(name => OPTIONS[name].type === 'string' && !('multiple' in OPTIONS[name]))
+      .map((name): [string[], RegExp] => [
+        [OPTIONS[name].commands[0], `--${name}`, '1', `--${name}=2`],
+        new RegExp(`: --${name} twice, expected one of them$`)
+      ])
   ]
   for (const [argv, message] of refused) {
     try {

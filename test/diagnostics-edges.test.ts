@@ -4,6 +4,7 @@ import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import { NO_NEIGHBOURS } from '../src/compute/diagnostics/record.js'
 import { recordOfSample } from '../src/compute/diagnostics/trace-record.js'
 import { omissionNotes } from '../src/compute/diagnostics/usable-columns.js'
+import { EXPLAINED_VARIANCE, readLoggedValues } from '../src/ingest/histories/logged-value.js'
 import type { Sample } from '../src/schema/samples.js'
 import { CLEAN, diagnosticDump, type DumpPlan } from './support/diagnostic-dumps.js'
 import { estimates } from './support/diagnostic-recursions.js'
@@ -294,5 +295,37 @@ t.test('numbers that are not finite', t => {
     'advantages of 1 of 3 samples hold no finite number at retained tokens, and are left out',
     'kl of 2 of 3 samples hold no finite number at retained tokens, and are left out'
   ])
+  t.end()
+})
+
+t.test('a logged history: rows left out are counted, two values of a step refused', t => {
+  const read = (text: string) => readLoggedValues(Buffer.from(text), 'h', EXPLAINED_VARIANCE)
+  const csv = read('step,explained_variance\n0,0.25\n1,abc\n2,NaN\n3,\nzero,0.5\n4,-inf\n5,0.75\n5,0.75\n')
+  t.same(
+    [...csv.byStep],
+    [
+      [0, 0.25],
+      [5, 0.75]
+    ]
+  )
+  t.same(csv.leftOut, [
+    { reason: 'no value', rows: 1 },
+    { reason: 'value not finite', rows: 2 },
+    { reason: 'value no number', rows: 1 },
+    { reason: 'no whole step', rows: 1 }
+  ])
+  const lines = read(
+    '{"step": 0, "explained_variance": 0.5, "note": "NaN, \\"-Infinity\\""}\n{"step": 1, "explained_variance": NaN}\n{"step": 2, "explained_variance": -Infinity}\n'
+  )
+  t.same([[...lines.byStep], lines.leftOut], [[[0, 0.5]], [{ reason: 'value not finite', rows: 2 }]])
+  const refused: readonly (readonly [string, RegExp])[] = [
+    ['step,explained_variance\n3,0.5\n3,0.25\n', /^history step stated twice: 0\.5 and 0\.25 at step 3, expected one value a step \(h\)$/],
+    [
+      '[{"step": 0, "explained_variance": 0.5}]',
+      /^history wrong kind of file: a JSON array, expected JSON Lines, one object a line, or a CSV with a head/
+    ],
+    ['{"step": 0, "explained_variance": nan}', /^history malformed: a line that is no JSON/]
+  ]
+  for (const [text, message] of refused) t.throws(() => read(text), { message })
   t.end()
 })

@@ -363,7 +363,7 @@ t.test('a sample stratified by outcome: error, reliability and explained varianc
     'calibration'
   ] as const) {
     t.equal(found[name].value, null)
-    t.match(reasonOf(found, `/${name}/value`), /^refused: the sample is stratified by outcome; by_outcome gives it/)
+    t.match(reasonOf(found, `/${name}/value`), /^refused: the sample is stratified by outcome; by_outcome has what can be said/)
     t.match(reasonOf(found, `/by_step/0/${name}/value`), /^refused: /)
   }
   t.same(found.calibration.bins, [])
@@ -610,6 +610,34 @@ t.test('a mean that rounds to the next whole number takes nothing from a sum of 
   const same = Float64Array.from(returns)
   sliceMoments(same, same, 0, 4, moments, 0)
   t.same([...moments.subarray(3)], [5, 5, 0])
+  t.end()
+})
+
+t.test('sums beyond the double range, above and below, leave a statistic undefined', t => {
+  // V = 3 R / 4, so the explained variance is 1 - 1/16 at every scale; of the returns mean R = 1/2, Var R = 3/16
+  const scaled = (scale: number) =>
+    [
+      [1, 1, 0.5, 1],
+      [0, 0.5, 0, 0]
+    ].flatMap(returns => {
+      const one = { returns: returns.map(x => x * scale), values: returns.map(x => 0.75 * x * scale) }
+      return [one, one, one, one]
+    })
+  const undefinedAt = (scale: number, names: readonly (typeof OF_SQUARES)[number][]) => {
+    const found = measured(scaled(scale))
+    for (const name of names) {
+      t.same([found[name].value, found[name].low], [null, null], `${name} at ${scale}`)
+      t.equal(reasonOf(found, `/${name}/value`), 'a sum leaves the double range', `${name} at ${scale}`)
+    }
+    t.ok(near((found.mean_return.value ?? 0) / scale, 0.5), 'a mean is in the range')
+    return found
+  }
+  const OF_SQUARES = ['explained_variance', 'explained_variance_by_trajectory', 'correlation', 'mse'] as const
+  const { mse } = undefinedAt(1.3e154, OF_SQUARES.slice(0, 3))
+  t.ok(near((mse.value ?? 0) / 1.3e154 / 1.3e154, (1 / 16) * (3 / 16 + 1 / 4)), 'squares of the errors are in the range')
+  undefinedAt(1e-200, OF_SQUARES)
+  for (const name of ['explained_variance', 'explained_variance_by_trajectory'] as const)
+    t.ok(near(measured(scaled(1e-100))[name].value, 15 / 16), name)
   t.end()
 })
 

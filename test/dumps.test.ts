@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { isLeftOut, type Dump, type DumpOptions } from '../src/ingest/dumps/contract.js'
 import { linesOf } from '../src/ingest/dumps/json-line-reader.js'
 import { readAhead } from '../src/ingest/dumps/read-ahead.js'
+import { uidField } from '../src/ingest/dumps/fields.js'
 import { openDump, recogniseDump } from '../src/ingest/dumps/formats.js'
 import { sampleKeys, type SampleKeyName } from '../src/schema/sample-keys.js'
 import { SAMPLE_ARRAYS, type LeftOut, type Sample } from '../src/schema/samples.js'
@@ -1455,4 +1456,22 @@ t.test('reading ahead gives the same bytes', async t => {
     const got = await Promise.all(asked.map(([start, end]) => ahead.slice(start, end)))
     t.ok(got.every((part, k) => Buffer.from(part).equals(bytes.subarray(...asked[k]))))
   }
+})
+
+t.test('a uid is text or an integer, and no secret', t => {
+  const field = (value: string | number | bigint | boolean) => () =>
+    uidField({ format: 'dump', place: { file: 'x', trace: 3 } }, { name: 'uid', value })
+  for (const [value, uid] of [
+    ['a', 'a'],
+    [7, '7'],
+    [2n ** 60n, '1152921504606846976'],
+    ['', '']
+  ] as const)
+    t.equal(field(value)(), uid)
+  for (const value of [true, 1.5, NaN])
+    t.throws(field(value), { message: `dump wrong uid: ${value}, expected text or an integer (x, trace 3, uid)` })
+  t.throws(field(`gh${'p_'}${'abcdefghijklmnopqrstuvwxyz0123456789'}`), {
+    message: 'dump secret refused: a uid holds what looks like a secret, expected a text without one (x, trace 3, uid)'
+  })
+  t.end()
 })

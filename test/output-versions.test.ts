@@ -19,7 +19,7 @@ import { hashes } from './support/run.js'
 const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'case-evidence': ['96afa0e73edb04bc'],
   'claims-audit': ['8e613b0159bc17fe'],
-  'critic-diagnostics': ['24eed845b494bbf0'],
+  'critic-diagnostics': ['8dafcfd000fd5928'],
   'critic-trace-index': ['a97537e2abe47e1a', 'f08049e4e257bf01'],
   'critic-trace-snapshots': ['0175e4f8c335e0ca', '6d7812bd260b998f'],
   'critic-trace-statistics': ['5bfdeec308d1a487', '91c7c7ebfdc56fc8'],

@@ -657,6 +657,10 @@ t.test('a snapshot alone makes a study that runs; one beside exports joins them'
   t.match(two.stdout, /^note: several snapshots, of which a study has one: s1, s2$/m)
   t.equal((await loadStudy(join(dir, 'two'))).study.critic_traces, null)
 
+  put(join(dir, 'dumps'), 'd/step_1.jsonl', lines([{ uid: 'p', step: 1, values: [0.5], returns: [1], response_mask: [1] }]))
+  t.match(await cli('study', 'init', join(dir, 'dumps'), '-q'), { code: 0, stderr: '' }, 'a dump')
+  t.match((await loadStudy(join(dir, 'dumps'))).study, { synthetic: false, critic_traces: { snapshot: 'd' } })
+
   usual(join(dir, 'page'))
   put(join(dir, 'page'), 'site/index.html', '<!doctype html><title>x</title><script id="other">{}</script>')
   const page = await cli('study', 'init', join(dir, 'page'))

@@ -216,6 +216,13 @@ t.test('every kind of difference, named; exit 1', async t => {
   const run = await runCli(['verify', '--outputs', dir])
   t.match(run, { code: 1, stdout: /, 0 by size only, 4 mismatch, 1 missing, 2 unlisted$/m })
   t.match(run.stderr, /outputs file not recorded: 4 bytes, expected only what the run recorded \(.*notes\.txt\)/)
+  const temporary = '.run.json.ct123-0a1b2c3d-0a1b2c3d.tmp'
+  writeFileSync(join(dir, temporary), 'half')
+  t.match(
+    (await runCli(['verify', '--outputs', dir])).stderr,
+    /file not recorded: 4 bytes, left by a run that was interrupted, unless one is writing now: the next run into the folder removes it, expected .*\.tmp\)/
+  )
+  rmSync(join(dir, temporary))
   t.match(run.stderr, /outputs file differs: is a link, expected [0-9a-f]{64}, \d+ bytes as recorded/)
   const behind = copied(STUDY_OUT)
   renameSync(join(behind, 'wandb'), join(work, 'moved'))

@@ -9,7 +9,7 @@ import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { diagnoseOptions, type DiagnoseTold } from './diagnose-args.js'
 import { parseShard, type ShardTold } from './shard.js'
-import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionValues } from './options.js'
+import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionSpec, type OptionValues } from './options.js'
 import { tracesOptions, type TraceTold } from './traces-args.js'
 import { meant, pathText, usage } from './usage.js'
 
@@ -204,8 +204,11 @@ function commandOf(word: string): CommandName {
   throw usage('unknown command', printable(word), `${EXISTING.join(', ')}${meant(nearest(word, EXISTING), '')}`)
 }
 
-/** Options of which the last one would win without a word. */
-const ONCE = ['against', 'tokenizer', 'success-above', 'jump-above', 'marker', 'shard', 'partial'] as const
+/** Options with a value, of which the last one would win without a word. A flag given twice says what it says once. */
+const isSingle = (option: string): boolean => {
+  const spec: OptionSpec | undefined = (OPTIONS as Readonly<Record<string, OptionSpec>>)[option]
+  return spec?.type === 'string' && spec.multiple !== true
+}
 
 const NUMBER_OPTIONS: readonly string[] = ['--success-above', '--jump-above']
 
@@ -224,7 +227,7 @@ function parse(argv: readonly string[]): { readonly values: OptionValues; readon
   try {
     const parsed = parseArgs({ args: withNumbers(argv), options: OPTIONS, allowPositionals: true, strict: true, tokens: true })
     const given = parsed.tokens.flatMap(token => (token.kind === 'option' ? [token.name] : []))
-    const twice = ONCE.find(option => given.indexOf(option) !== given.lastIndexOf(option))
+    const twice = given.find((option, i) => isSingle(option) && given.indexOf(option) < i)
     if (twice !== undefined) throw usage('contradiction', `--${twice} twice`, 'one of them')
     return parsed
   } catch (cause) {

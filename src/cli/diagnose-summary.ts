@@ -1,5 +1,5 @@
 /** What `diagnose` prints: findings first, then the estimator, then quality with intervals. It fits a screen. */
-import type { PlacedFinding, StatedDiagnosis, StatedSet } from '../compute/diagnostics/contract.js'
+import type { LoggedHistory, PlacedFinding, StatedDiagnosis, StatedSet } from '../compute/diagnostics/contract.js'
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { FindingKind } from '../schema/diagnostics.js'
 import { printable, printableId } from '../core/errors.js'
@@ -9,6 +9,7 @@ import {
   comparedAt,
   countsText,
   estimateAt,
+  historyNotes,
   intervalText,
   noFindingText,
   pairingText,
@@ -27,11 +28,12 @@ const INDENT = '  '
 export interface SummaryOptions {
   readonly out: string
   readonly failOn: readonly FindingKind[]
+  readonly history: LoggedHistory | null
 }
 
 export function diagnosisSummary(
   { status, diagnosis, outputs, left }: RecordedDiagnosis,
-  { out, failOn }: SummaryOptions,
+  { out, failOn, history }: SummaryOptions,
   table: TableOptions
 ): string {
   const { source, synthetic } = diagnosis
@@ -42,7 +44,7 @@ export function diagnosisSummary(
   const written = `${page === undefined ? 'numbers' : 'page'}: ${out}/${page?.path ?? DIAGNOSTIC_PATHS.document}${stands}\n`
   return [
     head,
-    findingsText(diagnosis),
+    findingsText(diagnosis) + (history === null ? '' : historyText(history, diagnosis)),
     estimatorTable(diagnosis, table),
     qualityTable(diagnosis, table),
     leftNote(left) + written + verdict(diagnosis, failOn)
@@ -72,6 +74,10 @@ function findingsOf(set: StatedSet, title: string): string {
       .map(line => `${line}\n`)
       .join('')
   return `${title}\n${set.findings.map(findingText).join('')}`
+}
+
+function historyText(history: LoggedHistory, { quality }: StatedDiagnosis): string {
+  return `history ${printable(history.file.path)}: ${historyNotes(history, quality).join('. ')}.\n`
 }
 
 function findingText({ kind, severity, message, place, report }: PlacedFinding): string {

@@ -1,4 +1,5 @@
 /** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
+import { commonSteps, type LoggedHistory } from '../compute/diagnostics/contract.js'
 import { diagnosisFailures } from '../compute/diagnostics/failures.js'
 import type { FindingKind } from '../schema/diagnostics.js'
 import type { TracePool } from '../compute/traces/pool.js'
@@ -54,7 +55,7 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
         done.push({ plan, outcome })
         await reporter.tell(async table => {
           const { diagnosisSummary } = await import('./diagnose-summary.js')
-          return diagnosisSummary(outcome, { out: folder, failOn: options.failOn }, table)
+          return diagnosisSummary(outcome, { out: folder, failOn: options.failOn, history }, table)
         })
       } catch (error) {
         const found = error instanceof Failures ? error.faults : [toFault(error, 'trace', { file: plan.html ?? plan.folder })]
@@ -64,7 +65,7 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
         faults.push(...found)
       }
     }
-    return { exitCode: exitCodeOf(done, faults, options.failOn), report: reportOf(done, faults, out) }
+    return { exitCode: exitCodeOf(done, faults, options.failOn), report: reportOf(done, faults, out, history) }
   })
 }
 
@@ -91,7 +92,7 @@ function exitCodeOf(done: DiagnosedPlans, faults: readonly Fault[], failOn: read
   return Math.max(failed ? EXIT.checkFailed : EXIT.ok, ...faults.map(f => f.exitCode))
 }
 
-function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): object {
+function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string, history: LoggedHistory | null): object {
   return {
     synthetic: done.some(({ outcome }) => outcome.diagnosis.synthetic),
     out,
@@ -104,6 +105,7 @@ function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string): 
         audit,
         findings,
         quality,
+        history: history === null ? null : { common_steps: commonSteps(history, quality), left_out: history.leftOut },
         against:
           against === null
             ? null

@@ -77,7 +77,7 @@ async function tellMerged(reporter: Reporter, merged: MergeOutcome, { out, forma
     const diagnosed =
       snapshots.length > 1 || only.diagnosis === null
         ? ''
-        : `${diagnosisSummary({ status: 'done', diagnosis: only.diagnosis, outputs: only.outputs, left: [] }, { out: `${out}/${only.result.plan?.name}`, failOn: settings.failOn }, table)}\n`
+        : `${diagnosisSummary({ status: 'done', diagnosis: only.diagnosis, outputs: only.outputs, left: [] }, { out: `${out}/${only.result.plan?.name}`, failOn: settings.failOn, history: only.diagnosis.settings.history }, table)}\n`
     return diagnosed + batchSummary(results, index, { out, formats, verbose: reporter.verbose, exitCode }, table)
   })
 }

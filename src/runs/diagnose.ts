@@ -157,8 +157,8 @@ export async function onePlan(path: string): Promise<SnapshotPlan> {
 /** @throws Fault where the file is no history, or logs no explained variance */
 export function readLoggedHistory(path: string): LoggedHistory {
   const { bytes, sha256 } = readStillSync(path, 'history')
-  const { key, stepKey, byStep } = readLoggedValues(bytes, path, EXPLAINED_VARIANCE)
-  return { file: { path: basename(path), sha256, bytes: bytes.length }, key, stepKey, byStep }
+  const logged = readLoggedValues(bytes, path, EXPLAINED_VARIANCE)
+  return { file: { path: basename(path), sha256, bytes: bytes.length }, ...logged }
 }
 
 export function outputFolder(out: string, plan: SnapshotPlan): string {

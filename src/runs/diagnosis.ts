@@ -1,7 +1,7 @@
 /** From the records of a snapshot or dump to its diagnosis and its documents: what `diagnose` and `all` share. */
 import { sweepThresholds } from '../compute/diagnostics/quality/changes.js'
 import { diagnosedSet } from '../compute/diagnostics/reduce.js'
-import type { DiagnosedSet, Diagnosis, DiagnosisSettings } from '../compute/diagnostics/contract.js'
+import type { DiagnosedSet, Diagnosis, DiagnosisSettings, LambdaAdvantages } from '../compute/diagnostics/contract.js'
 import type { ToldValues } from '../compute/diagnostics/diagnose.js'
 import type { TraceWanted } from '../compute/traces/trace-task.js'
 import { Fault } from '../core/errors.js'
@@ -25,7 +25,7 @@ export interface ToldByStudy {
   readonly sampling: SamplingDesign
   readonly gamma: number | null
   readonly lambdaReturns: number | null
-  readonly lambdaAdvantages: number | null
+  readonly lambdaAdvantages: LambdaAdvantages | null
 }
 
 /** What a study says of how its traces were made and chosen. */

@@ -1,13 +1,14 @@
 /** The records of one snapshot or dump, and nothing else of it: what `diagnose` needs. */
 import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import type { TraceResult } from '../compute/traces/contract.js'
+import { labelFaults } from '../compute/traces/expectations.js'
 import type { TraceWanted } from '../compute/traces/trace-task.js'
 import { Failures } from '../core/errors.js'
 import type { DumpFacts, LeftOut } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
 import type { Done, RunContext } from './context.js'
-import { measureTraces, recordsOf } from './measure.js'
-import { inRun, snapshotInputs } from './snapshot.js'
+import { atSnapshot, measureTraces, recordsOf } from './measure.js'
+import { inRun, snapshotInputs, whatSaysSynthetic } from './snapshot.js'
 import type { SnapshotWork } from './snapshot-work.js'
 
 export interface RecordOptions {
@@ -40,7 +41,10 @@ export async function snapshotRecords(context: RunContext, work: SnapshotWork, o
   })
   const inputs = snapshotInputs(work.plan, { html, dump, results })
   const changed = inputs.map(inRun(context, work.plan)).flatMap(file => context.verifiedFault(file) ?? [])
-  if (changed.length > 0) throw new Failures(changed)
+  const labelledBy = whatSaysSynthetic({ header, results })
+  const { plan, settings } = work
+  const failures = [...changed, ...labelFaults(settings, labelledBy).map(fault => atSnapshot(fault, plan))]
+  if (failures.length > 0) throw new Failures(failures)
   const { facts = null, leftOut = [] } = dump ?? {}
-  return { records, inputs, facts, leftOut, synthetic: header.synthetic || results.some(r => r.synthetic) }
+  return { records, inputs, facts, leftOut, synthetic: labelledBy !== null }
 }

@@ -31,6 +31,7 @@ import { compareCodepoints, errorCode } from '../core/paths.js'
 import { findUnlisted } from '../study/unlisted.js'
 import { SCHEMA_VERSIONS } from '../schema/outputs/versions.js'
 import { BATCH_INDEX, RECORD_NAMES, RUN_RECORD, TIMINGS_PATH } from '../render/outputs/output-names.js'
+import { parseTempName } from '../render/outputs/temp-names.js'
 import { isBySize } from '../render/outputs/removed-outputs.js'
 import { whyNoFolder } from '../core/system/folder.js'
 import { kindOf, whyUnreadable } from '../core/system/open.js'
@@ -156,7 +157,7 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
       status: reason === null ? 'unlisted' : 'beside',
       expected: null,
       found: found === null || special !== null ? null : { sha256: null, bytes: found.size },
-      reason: reason ?? (special === null ? 'in no record' : `${special}, in no record`)
+      reason: reason ?? (special === null ? (isTemporary(path) ? TEMPORARY : 'in no record') : `${special}, in no record`)
     })
   }
   files.sort((a, b) => compareCodepoints(a.path, b.path))
@@ -332,6 +333,12 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
   return mismatch('names no file')
 }
 
+const TEMPORARY = 'left by a run that was interrupted, unless one is writing now: the next run into the folder removes it'
+
+function isTemporary(path: string): boolean {
+  return parseTempName(path.slice(path.lastIndexOf('/') + 1)) !== null
+}
+
 /** Why a file may lie there that is in no record; null: it is not known to be of a run. */
 function besideReason(path: string, bytes: number | null, records: readonly string[]): string | null {
   if (path === FOLDER_KEEPER && bytes === 0) return 'keeps the folder in a repository, has no content'
@@ -351,7 +358,9 @@ export function outputFaults({ files }: OutputsReport, out: string): Fault[] {
       new Fault({
         format: 'outputs',
         problem: PROBLEMS[status],
-        found: [bytes, status === 'unlisted' && bytes !== null ? null : reason].filter(part => part !== null).join(', '),
+        found: [bytes, status === 'unlisted' && bytes !== null && reason !== TEMPORARY ? null : reason]
+          .filter(part => part !== null)
+          .join(', '),
         expected:
           expected === null
             ? 'only what the run recorded'

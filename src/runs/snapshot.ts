@@ -189,7 +189,7 @@ async function loadLastSteps() {
 }
 
 /** What in the snapshot says that it was generated: the page, or the path of the first NPZ file that says so; null: nothing. */
-function whatSaysSynthetic({ header, results }: MeasuredTraces): string | null {
+export function whatSaysSynthetic({ header, results }: Pick<MeasuredTraces, 'header' | 'results'>): string | null {
   return header.synthetic ? 'the page' : (results.find(r => r.synthetic)?.npz?.path ?? null)
 }
 

@@ -15,10 +15,12 @@ import {
   object,
   oneOf,
   pair,
+  positive,
   refine,
   text,
   type Field,
-  type Infer
+  type Infer,
+  type Kind
 } from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
 
@@ -129,7 +131,17 @@ const expected = object({
   }
 })
 
-const share = nullable(between(0, 1))
+const lambda = between(0, 1)
+const share = nullable(lambda)
+const adaptive = object({ adaptive_alpha: { kind: positive, doc: 'x of a lambda of 1 - 1 / (x L) for L trainable tokens.' } })
+const lambdaOfAdvantages: Kind<Infer<typeof lambda> | Infer<typeof adaptive>> = {
+  expected: `${lambda.expected}, or {"adaptive_alpha": a number > 0}`,
+  schema: { anyOf: [lambda.schema, adaptive.schema] },
+  read: (value, at, context) => {
+    if (typeof value === 'object') return adaptive.read(value, at, context)
+    return lambda.read(value, at, context)
+  }
+}
 
 export const CRITIC_TRACES = object({
   snapshot: { kind: relativePath, doc: 'Folder of the snapshot, or its HTML page.' },
@@ -155,9 +167,13 @@ export const CRITIC_TRACES = object({
     kind: object({
       gamma: { kind: share, doc: 'Discount.', default: estimator.gamma },
       lambda_returns: { kind: share, doc: 'Lambda of the returns.', default: estimator.lambda_returns },
-      lambda_advantages: { kind: share, doc: 'Lambda of the advantages.', default: estimator.lambda_advantages }
+      lambda_advantages: {
+        kind: nullable(lambdaOfAdvantages),
+        doc: 'Lambda of the advantages: a number, or `{"adaptive_alpha": x}` of a lambda of 1 - 1 / (x L) for L trainable tokens.',
+        default: estimator.lambda_advantages
+      }
     }),
-    doc: 'What the run was configured with. Where the numbers show another value, `all` and `diagnose` end with exit code 1. null: not told.',
+    doc: 'What the run was configured with; a field of null is not told. Where the numbers show another value, `all` and `diagnose` end with exit code 1.',
     default: estimator
   },
   expectations: {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { CRITIC_DIAGNOSTICS, type CriticDiagnosticsDocument } from '../../src/schema/outputs/critic-diagnostics.js'
+import { DIAGNOSTIC_PATHS } from '../../src/render/outputs/output-names.js'
 import { runCli, type CliResult } from '../support/cli.js'
 import { parseCsv } from '../support/csv-parse.js'
 import { CLEAN, diagnosticDump, type DumpPlan } from '../support/diagnostic-dumps.js'
@@ -143,7 +144,9 @@ t.test('a history that logged another explained variance is told from one that l
     file: { path: 'history.jsonl' },
     key: 'critic/vf_explained_var',
     step_key: 'training/global_step',
-    points: 2
+    points: 2,
+    common_steps: 2,
+    left_out: []
   })
   t.match(findings, [{ kind: 'explained-variance-log' }])
   writeLoggedHistory(history, diagnosticDump(SMALL))
@@ -152,6 +155,12 @@ t.test('a history that logged another explained variance is told from one that l
   writeFileSync(history, ['step,explained_variance', ...rows, ''].join('\n'))
   t.equal((await diagnose('logged', dump, '--history', history)).code, 0)
   t.match(documentOf('logged', 'logged').settings.history, { key: 'explained_variance', step_key: 'step', points: 2 })
+  writeFileSync(history, 'step,explained_variance\n99,0.5\n100,x\n')
+  const apart = await diagnose('logged', dump, '--history', history)
+  const said = 'None of its 1 step is one of the samples: nothing was compared. Rows left out: 1 (value no number).'
+  t.match(apart, { code: 0, stdout: new RegExp(said.replaceAll(/[.()]/g, '\\$&')) })
+  t.match(readFileSync(join(work, 'logged/logged', DIAGNOSTIC_PATHS.page), 'utf8'), said)
+  t.match(documentOf('logged', 'logged').settings.history, { common_steps: 0, left_out: [{ reason: 'value no number', rows: 1 }] })
   writeFileSync(history, 'step,loss\n1,2\n')
   t.match(await diagnose('logged', dump, '--history', history), { code: 3, stderr: /history no logged explained variance: no key of 2/ })
 })

@@ -6,7 +6,7 @@ import t from 'tap'
 import { Random } from '../../src/replica/random.js'
 import type { CriticDiagnosticsDocument } from '../../src/schema/outputs/critic-diagnostics.js'
 import { runCli, type CliResult } from '../support/cli.js'
-import { randomTraces, writeSnapshot, type TestTrace } from '../support/snapshot.js'
+import { randomTraces, writeSnapshot, type SnapshotOptions, type TestTrace } from '../support/snapshot.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-study-diagnosis-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
@@ -20,10 +20,15 @@ const FILES = [
 ]
 
 /** Writes a study of a snapshot. @returns its folder and that of its outputs */
-async function studyOf(name: string, traces: readonly TestTrace[], section: object): Promise<readonly [dir: string, out: string]> {
+async function studyOf(
+  name: string,
+  traces: readonly TestTrace[],
+  section: object,
+  options: SnapshotOptions = {}
+): Promise<readonly [dir: string, out: string]> {
   const dir = join(work, name)
   mkdirSync(join(dir, 'snap'), { recursive: true })
-  await writeSnapshot(join(dir, 'snap'), traces)
+  await writeSnapshot(join(dir, 'snap'), traces, options)
   writeFileSync(join(dir, 'study.json'), JSON.stringify({ schema_version: 1, name, critic_traces: { snapshot: 'snap', ...section } }))
   const { code, stderr } = await runCli(['manifest', '--study', dir, '--write'])
   if (code !== 0) throw new Error(stderr)
@@ -96,4 +101,20 @@ t.test('traces of one outcome, or a single one, leave statistics undefined and s
     t.type(quality.undefined_reasons['/auc_by_decile/0/value'], 'string')
     for (const figure of ['critic-quality', 'boundary-jumps']) t.ok(existsSync(join(study[1], `figures/${figure}.svg`)), figure)
   }
+})
+
+t.test('what a snapshot says of itself: all, traces and diagnose end alike', async t => {
+  const [dir, out] = await studyOf('denied', TRACES, {}, { editJson: json => json.replace('{', '{"synthetic": true, ') })
+  for (const command of [['all'], ['traces', join(dir, 'snap')], ['diagnose', join(dir, 'snap')]]) {
+    const run = await runCli([...command, '--study', dir, '--out', out, '--no-figures'])
+    t.match(run, { code: 1, stderr: /synthetic differs: true in the page, false in the study, expected true in the study too/ }, command[0])
+  }
+})
+
+t.test('a told lambda of the advantages may be adaptive', async t => {
+  const study = await studyOf('adaptive', TRACES, { estimator: { lambda_advantages: { adaptive_alpha: 0.05 } } })
+  t.equal((await all(study)).code, 0)
+  t.match(documentIn(study[1]).audit.told, [{ name: 'lambda_advantages', told: { adaptive_alpha: 0.05 }, agrees: null }])
+  for (const wrong of [{ adaptive_alpha: 0 }, { alpha: 1 }, 2, 'x'])
+    await t.rejects(studyOf('wrong', TRACES, { estimator: { lambda_advantages: wrong } }), /estimator\.lambda_advantages/)
 })

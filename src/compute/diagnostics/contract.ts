@@ -70,6 +70,13 @@ export interface LoggedHistory {
   readonly key: string
   readonly stepKey: string
   readonly byStep: ReadonlyMap<number, number>
+  /** rows of the file that gave no value, by reason */
+  readonly leftOut: ReadonlyArray<{ readonly reason: string; readonly rows: number }>
+}
+
+/** Steps of a history that samples have too: of no other is anything compared. */
+export function commonSteps(history: LoggedHistory, { by_step }: StatedSet['quality']): number {
+  return by_step.filter(({ step }) => history.byStep.has(step)).length
 }
 
 export interface DiagnosisSettings {

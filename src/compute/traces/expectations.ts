@@ -71,6 +71,11 @@ function distinctUids(results: readonly TraceResult[], expected: boolean): Check
   })
 }
 
+/** The faults of the label alone, where no other check is made. */
+export function labelFaults({ enforced, synthetic }: Pick<Judge, 'enforced' | 'synthetic'>, labelledBy: string | null): readonly Fault[] {
+  return enforced ? syntheticLabel(labelledBy, synthetic).faults : []
+}
+
 /**
  * A study may call data synthetic that do not say so themselves. A study may not call data real that say they are
  * synthetic, because it would hide that.

@@ -1,5 +1,7 @@
 /** Scalar fields of a row: step, outcome, score, uid, truncated, lengths. */
 import { Fault, printable, type Place } from '../../core/errors.js'
+import { secretFault } from '../../core/secret-guard.js'
+import { isSecretText } from '../../core/secrets.js'
 import type { Outcome } from '../../schema/traces.js'
 import { OUTCOME_FORMS, outcomeOfNumber } from '../traces/outcome.js'
 import type { FieldOfRow } from './part.js'
@@ -58,12 +60,16 @@ export function flagField(context: RowContext, what: string, field: FieldOfRow |
   throw wrong(context, what, field, 'true, false, 1 or 0')
 }
 
-/** Text, or a number as its digits. NaN and Infinity are no names, and half a surrogate pair is in no file. */
-export function textField(context: RowContext, what: string, field: FieldOfRow | null): string | null {
+/**
+ * A uid: text, or an integer as its digits. Half a surrogate pair is in no file, and outputs repeat the text, so that a secret is refused here, where its row is known.
+ */
+export function uidField(context: RowContext, field: FieldOfRow | null): string | null {
   if (field === null || field.value === null) return null
-  const { value } = field
-  if (typeof value === 'number' && !Number.isFinite(value)) throw wrong(context, what, field, 'text or an integer')
+  const { value, name } = field
+  const expected = 'text or an integer'
+  if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isInteger(value))) throw wrong(context, 'uid', field, expected)
   const text = String(value)
-  if (!text.isWellFormed()) throw rowFault(context, `wrong ${what}`, 'half a surrogate pair', 'text or an integer', { array: field.name })
+  if (!text.isWellFormed()) throw rowFault(context, 'wrong uid', 'half a surrogate pair', expected, { array: name })
+  if (isSecretText(text, 'uid')) throw secretFault(context.format, 'a uid', { ...context.place, array: name })
   return text
 }

@@ -12,7 +12,7 @@
  */
 import type { LeftOut, Sample, SampleArray, SampleNumbers } from '../../schema/samples.js'
 import type { TensorNumbers } from '../tensors/tensor.js'
-import { flagField, integerField, outcomeField, rowFault, scoreField, textField, type RowContext } from './fields.js'
+import { flagField, integerField, outcomeField, rowFault, scoreField, uidField, type RowContext } from './fields.js'
 import { endOfNonZero, NO_TRAINED_TOKEN, ONLY_PADDING, readMask } from './mask.js'
 import type { GrowingFindings } from './findings.js'
 import type { EndRules, NamedNumbers, RawRow, Wanted } from './part.js'
@@ -39,7 +39,7 @@ export function sampleOf(row: RawRow, task: RowTask): Sample | LeftOut {
     step: integerField(task, 'step', row.step) ?? task.step,
     outcome: outcomeField(task, row.outcome),
     score: scoreField(task, row.score) ?? summedScore(row, start, end, task, findings),
-    uid: textField(task, 'uid', row.uid),
+    uid: uidField(task, row.uid),
     truncated: flagField(task, 'truncated', row.truncated),
     rank: row.rank
   }

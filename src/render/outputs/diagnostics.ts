@@ -1,5 +1,5 @@
 /** `critic-diagnostics.json`: the diagnostics of one set of samples, and of the set that it is compared with. */
-import type { DiagnosedSet, Diagnosis, DiagnosisSettings } from '../../compute/diagnostics/contract.js'
+import { commonSteps, type DiagnosedSet, type Diagnosis } from '../../compute/diagnostics/contract.js'
 import type { CriticDiagnosticsDocument } from '../../schema/outputs/critic-diagnostics.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
@@ -21,19 +21,32 @@ function setContent({
   }
 }
 
-function settingsContent({ successThreshold, jumpThreshold, history }: DiagnosisSettings): CriticDiagnosticsDocument['settings'] {
+function settingsContent({
+  settings: { successThreshold, jumpThreshold, history },
+  quality
+}: Diagnosis): CriticDiagnosticsDocument['settings'] {
   return {
     success_threshold: successThreshold,
     jump_threshold: jumpThreshold,
-    history: history === null ? null : { file: history.file, key: history.key, step_key: history.stepKey, points: history.byStep.size }
+    history:
+      history === null
+        ? null
+        : {
+            file: history.file,
+            key: history.key,
+            step_key: history.stepKey,
+            points: history.byStep.size,
+            common_steps: commonSteps(history, quality),
+            left_out: history.leftOut
+          }
   }
 }
 
 export function diagnosticsDocument(diagnosis: Diagnosis, origin: Origin): CriticDiagnosticsDocument {
-  const { settings, against } = diagnosis
+  const { against } = diagnosis
   return {
     ...envelope('critic-diagnostics', origin),
-    settings: settingsContent(settings),
+    settings: settingsContent(diagnosis),
     ...setContent(diagnosis),
     against: against === null ? null : { ...setContent(against), comparison: against.comparison }
   }

@@ -1,15 +1,17 @@
 /** What terminal and page say of a diagnosis: the same rows in the same words. */
-import type {
-  Compared,
-  DiagnosedSet,
-  Estimate,
-  LambdaAdvantages,
-  Quality,
-  QualityComparison,
-  StatedSet,
-  ToldValue
+import {
+  commonSteps,
+  type Compared,
+  type DiagnosedSet,
+  type Estimate,
+  type LambdaAdvantages,
+  type LoggedHistory,
+  type Quality,
+  type QualityComparison,
+  type StatedSet,
+  type ToldValue
 } from '../../compute/diagnostics/contract.js'
-import { formatFigureCount } from '../figures/format.js'
+import { formatFigureCount, formatPlural } from '../figures/format.js'
 
 /** Four significant digits, without an exponent where it needs none. */
 export function shownNumber(x: number): string {
@@ -177,6 +179,19 @@ function at(root: unknown, path: QualityRow['path']): unknown {
     node = (node as Readonly<Record<string | number, unknown>>)[key]
   }
   return node ?? undefined
+}
+
+/** What was compared with a history, and which of its rows give no value. */
+export function historyNotes(history: LoggedHistory, quality: StatedSet['quality']): readonly string[] {
+  const common = commonSteps(history, quality)
+  const steps = formatPlural(history.byStep.size, 'step')
+  const rows = history.leftOut.map(left => `${formatFigureCount(left.rows)} (${left.reason})`)
+  return [
+    common === 0
+      ? `None of its ${steps} is one of the samples: nothing was compared`
+      : `${formatFigureCount(common)} of its ${steps} compared`,
+    ...(rows.length === 0 ? [] : [`Rows left out: ${rows.join(', ')}`])
+  ]
 }
 
 /** `12 samples, 3,402 retained tokens, 4 steps`. */

@@ -7,7 +7,7 @@ import { diagnosisFailures } from '../../compute/diagnostics/failures.js'
 import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
-import { countsText, noFindingText, pairingText, sampleText, shownNumber } from './diagnostics-rows.js'
+import { countsText, historyNotes, noFindingText, pairingText, sampleText, shownNumber } from './diagnostics-rows.js'
 import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
 import type { PageFigure } from './inputs.js'
 import { bdi } from './panel.js'
@@ -147,12 +147,20 @@ function readHtml(diagnosis: Diagnosis): string {
   const sets = [diagnosis as DiagnosedSet, ...(against === null ? [] : [against as DiagnosedSet])]
   const items = sets.flatMap(set => [
     `<bdi>${escapeHtml(set.source.name)}</bdi>${set.source.format === null ? '' : ` (${escapeHtml(set.source.format)})`}: ${escapeHtml(countsText(set))}.`,
-    ...set.source.notes.map(note => escapeHtml(note))
+    ...set.source.notes.map(note => escapeHtml(note)),
+    ...(set.quality.turns_between === 0
+      ? []
+      : [`${formatPlural(set.quality.turns_between, 'turn')} further than 32 from both ends: in no row by turn, in every other statistic.`])
   ])
   const { history } = settings
   if (history !== null) {
     items.push(
-      `History <bdi>${escapeHtml(history.file.path)}</bdi>: <code>${escapeHtml(history.key)}</code> at ${formatPlural(history.byStep.size, 'step')} of <code>${escapeHtml(history.stepKey)}</code>.`
+      `History <bdi>${escapeHtml(history.file.path)}</bdi>: <code>${escapeHtml(history.key)}</code> at ${formatPlural(history.byStep.size, 'step')} of <code>${escapeHtml(history.stepKey)}</code>. ${historyNotes(
+        history,
+        diagnosis.quality
+      )
+        .map(note => `${escapeHtml(note)}.`)
+        .join(' ')}`
     )
   }
   const outputs = [DIAGNOSTIC_PATHS.document, DIAGNOSTIC_PATHS.byStep, DIAGNOSTIC_PATHS.byTurn, DIAGNOSTIC_PATHS.byDecile]

@@ -113,7 +113,17 @@ export const CRITIC_DIAGNOSTICS = output(
               file: { kind: closed(fileFields('its name')), doc: 'the history' },
               key: { kind: someText, doc: 'key of the logged explained variance' },
               step_key: { kind: someText, doc: 'key of the step' },
-              points: { kind: natural, doc: 'steps with a logged value' }
+              points: { kind: natural, doc: 'steps with a logged value' },
+              common_steps: { kind: natural, doc: 'of them, steps that the samples have too; 0: nothing was compared' },
+              left_out: {
+                kind: list(
+                  closed({
+                    reason: { kind: someText, doc: 'why they give no value' },
+                    rows: { kind: natural, doc: 'rows of the file' }
+                  })
+                ),
+                doc: 'rows of the file that give no value'
+              }
             })
           ),
           doc: 'history of logged explained variance; null: none was named'

@@ -131,10 +131,17 @@ function asciiControls(json: string): string {
   return json.replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** What a source of each kind asks the author to know. */
+const KIND_NOTES: Readonly<Record<SnapshotSurvey['plan']['kind'], readonly string[]>> = {
+  html: [],
+  'npz-folder': ['NPZ files without a page: what is computed from them is marked as unverified.'],
+  dump: ["A trainer's dump: one source for every trace, which nothing is compared with."]
+}
+
 function traceSection({ path, plan }: SnapshotSurvey): object {
   return {
     '//': [
-      ...(plan.html === null ? ['NPZ files without a page: what is computed from them is marked as unverified.'] : []),
+      ...KIND_NOTES[plan.kind],
       'expectations may state how the traces were sampled; none is stated here, so none can fail a run.',
       'examples may name the two traces of the figure.'
     ],

@@ -125,7 +125,9 @@ async function surveySnapshot(dir: string, notes: string[]): Promise<SnapshotSur
     if (details.problem !== 'not found') notes.push(message)
   })
   for (const plan of found) {
-    if (plan.html === null) plans.push({ plan, synthetic: firstNpzSaysSynthetic(plan) })
+    // Whether a dump is synthetic is found by the first run.
+    if (plan.kind === 'dump') plans.push({ plan, synthetic: false })
+    else if (plan.html === null) plans.push({ plan, synthetic: firstNpzSaysSynthetic(plan) })
     else {
       const data = await beginningOfData(plan.html)
       if (data !== null) plans.push({ plan, synthetic: beginsSynthetic(data) })

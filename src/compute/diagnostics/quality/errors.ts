@@ -8,7 +8,7 @@
  */
 import type { ValueErrors } from './contract.js'
 import type { TakeEstimate } from './estimate.js'
-import { MOMENTS, mergeMoments } from './moments.js'
+import { leavesRange, MOMENTS, mergeMoments, neverZero, SUM_LEAVES_RANGE } from './moments.js'
 import type { SumFamily, QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 
@@ -25,6 +25,7 @@ type Equal = boolean
 
 export const NO_RETURNS = 'no trajectory has values and returns'
 const SLOTS = ['mean_value', 'mean_return', 'explained_variance', 'mse', 'bias', 'correlation'] as const
+const MSE = SLOTS.indexOf('mse')
 
 /** A variance below this share of the mean square about the centre is rounding of one that is 0. */
 const ROUNDING = 1e-13
@@ -82,9 +83,10 @@ function errorFamily(records: readonly QualityRecord[], cell: TokenCell, equal: 
         row[at] += weight
         row[at + 1] += weight * v
         row[at + 2] += weight * r
-        row[at + 3] += scale * m[i + 3] + weight * v * v
-        row[at + 4] += scale * m[i + 4] + weight * r * r
-        row[at + 5] += scale * m[i + 5] + weight * (r - v) * (r - v)
+        const e = r - v
+        row[at + 3] += neverZero(scale * m[i + 3], m[i + 3]) + neverZero(weight * v * v, v)
+        row[at + 4] += neverZero(scale * m[i + 4], m[i + 4]) + neverZero(weight * r * r, r)
+        row[at + 5] += neverZero(scale * m[i + 5], m[i + 5]) + neverZero(weight * e * e, e)
       }
     },
     read(sums, at, out, to) {
@@ -97,11 +99,14 @@ function errorFamily(records: readonly QualityRecord[], cell: TokenCell, equal: 
       const varianceE = variance(sums[at + 5] / n, e)
       const meanE = d - c + e
       const covariance = (varianceV + varianceR - varianceE) / 2
-      const varies = varianceV > 0 && varianceR > 0
+      // Where errors underflow beside returns that do not, nothing is lost.
+      const lost = leavesRange(sums[at + 4]) || !(sums[at + 5] < Infinity)
+      const varies = varianceV > 0 && varianceR > 0 && !lost && !leavesRange(sums[at + 3])
+      const mse = neverZero(varianceE, sums[at + 5]) + neverZero(meanE * meanE, meanE)
       out[to] = c + v
       out[to + 1] = d + r
-      out[to + 2] = varianceR === 0 ? NaN : 1 - varianceE / varianceR
-      out[to + 3] = varianceE + meanE * meanE
+      out[to + 2] = varianceR === 0 || lost ? NaN : 1 - varianceE / varianceR
+      out[to + 3] = leavesRange(mse) ? NaN : mse
       out[to + 4] = c - d - e
       out[to + 5] = varies ? Math.max(-1, Math.min(1, covariance / (Math.sqrt(varianceV) * Math.sqrt(varianceR)))) : NaN
       if (!withReturns) out.fill(NaN, to + 1, to + SLOTS.length)
@@ -110,7 +115,9 @@ function errorFamily(records: readonly QualityRecord[], cell: TokenCell, equal: 
     why(sums, at, slot) {
       if (!(sums[at] > 0)) return withReturns || slot === 0 ? cell.none : NO_RETURNS
       if (!withReturns) return NO_RETURNS
-      return variance(sums[at + 4] / sums[at], sums[at + 2] / sums[at]) === 0 ? 'the returns do not vary' : 'the values do not vary'
+      const returnsVary = leavesRange(sums[at + 4]) || variance(sums[at + 4] / sums[at], sums[at + 2] / sums[at]) > 0
+      if (slot !== MSE && !returnsVary) return 'the returns do not vary'
+      return slot === MSE || [3, 4, 5].some(k => leavesRange(sums[at + k])) ? SUM_LEAVES_RANGE : 'the values do not vary'
     }
   }
 }

@@ -1,6 +1,7 @@
 /** From numbers of a plan to estimates, and from estimates with reasons to plain data with `undefined_reasons`. */
 import { percentileInterval, type EvaluatedPlan, type PercentileInterval } from './bootstrap.js'
 import type { Estimate } from './contract.js'
+import { SUM_LEAVES_RANGE } from './moments.js'
 import type { QualityPlan } from './plan.js'
 
 /** Makes what stands at a slot. A refusal is the reason why the statistic is not given. */
@@ -8,8 +9,6 @@ export type TakeEstimate<E> = (slot: number, refusal?: string | null) => E
 
 /** Why estimates are undefined, by the estimate itself; `settle` gives each reason its pointer. */
 export type EstimateReasons = Map<Estimate, string>
-
-const SUM_OVERFLOW = 'a sum leaves the double range'
 
 /** @param statistics [slots × resamples]; null: fewer than two units, so there is no interval */
 export function estimatesOf(
@@ -51,7 +50,7 @@ function partOf({ linear, ranked }: QualityPlan, { sums }: EvaluatedPlan, slot: 
     const { of, column } = family
     const finite = sums.subarray(column, column + of.columns).every(Number.isFinite)
     const own = slot - family.slot
-    return { trajectories: of.trajectories(own), why: () => (finite ? of.why(sums, column, own) : SUM_OVERFLOW) }
+    return { trajectories: of.trajectories(own), why: () => (finite ? of.why(sums, column, own) : SUM_LEAVES_RANGE) }
   }
   const part = ranked.find(({ of, slot: first }) => slot >= first && slot < first + of.slots)
   if (part === undefined) throw new Error(`no statistic has slot ${slot}`)

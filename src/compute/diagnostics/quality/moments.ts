@@ -10,10 +10,28 @@
  *
  * Numbers that do not vary have a sum of squares of exactly 0, in a slice and in every merge: sums are taken from the first
  * number of the slice, and two equal means differ by 0. So "the returns do not vary" is no question of a tolerance here.
+ * Where a square underflows the smallest double stands for it, so that tiny numbers are not taken for equal ones;
+ * `leavesRange` tells that a sum of squares has lost its digits.
  */
 import type { SumPair } from '../../../core/sums.js'
 
 export const MOMENTS = 6
+
+/** The smallest sum of squares of which every digit is kept: 2^-1022, the smallest normal double, times 2^53. */
+const LEAST_SQUARES = 2 ** -969
+
+/** Why a statistic is undefined whose sums do. */
+export const SUM_LEAVES_RANGE = 'a sum leaves the double range'
+
+/** True for a sum of squares beyond the double range, above or below. */
+export function leavesRange(squares: number): boolean {
+  return !(squares < Infinity) || (squares > 0 && squares < LEAST_SQUARES)
+}
+
+/** A product with x² in it: the smallest double where it underflowed. */
+export function neverZero(product: number, x: number): number {
+  return product === 0 && x !== 0 ? Number.MIN_VALUE : product
+}
 
 /**
  * Moments of the tokens [from, to), to > from, written to `into` from `at` on.
@@ -61,10 +79,18 @@ export function sliceMoments(
   into[at] = n
   into[at + 1] = meanV
   into[at + 2] = meanR
-  into[at + 3] = Math.max(0, v2 - (v1 * v1) / n)
-  into[at + 4] = Math.max(0, r2 - (r1 * r1) / n)
-  into[at + 5] = Math.max(0, e2 - (e1 * e1) / n)
+  const valueAt = (t: number): number => values[from + t] - meanV
+  const returnAt = (t: number): number => returns[from + t] - meanR
+  into[at + 3] = v2 === 0 ? underflow(n, valueAt) : Math.max(0, v2 - (v1 * v1) / n)
+  into[at + 4] = r2 === 0 ? underflow(n, returnAt) : Math.max(0, r2 - (r1 * r1) / n)
+  into[at + 5] = e2 === 0 ? underflow(n, t => returnAt(t) - valueAt(t)) : Math.max(0, e2 - (e1 * e1) / n)
   return { high, low }
+}
+
+/** The smallest double where every square of n numbers underflowed. */
+function underflow(n: number, numberAt: (token: number) => number): number {
+  for (let t = 0; t < n; t++) if (numberAt(t) !== 0) return Number.MIN_VALUE
+  return 0
 }
 
 /** Adds the moments at `from[at]` to those at `into[to]`; either may be of no token. */
@@ -80,7 +106,7 @@ export function mergeMoments(into: Float64Array, to: number, from: Float64Array,
   into[to] = n
   into[to + 1] += v * share
   into[to + 2] += r * share
-  into[to + 3] += from[at + 3] + v * v * weight
-  into[to + 4] += from[at + 4] + r * r * weight
-  into[to + 5] += from[at + 5] + e * e * weight
+  into[to + 3] += from[at + 3] + neverZero(v * v * weight, v * weight)
+  into[to + 4] += from[at + 4] + neverZero(r * r * weight, r * weight)
+  into[to + 5] += from[at + 5] + neverZero(e * e * weight, e * weight)
 }

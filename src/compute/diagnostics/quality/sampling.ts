@@ -17,7 +17,7 @@ export function refusalsOf(design: SamplingDesign, records: readonly QualityReco
   const stratified = design === 'stratified by outcome'
   const oneOfEach = 'refused: a sample of one success and one failure a step cannot estimate a success rate'
   return {
-    pooled: stratified ? 'refused: the sample is stratified by outcome; by_outcome gives it within each outcome' : null,
+    pooled: stratified ? 'refused: the sample is stratified by outcome; by_outcome has what can be said within one' : null,
     successRate:
       design !== 'every trajectory' && isOneOfEach(records)
         ? oneOfEach
