@@ -67,8 +67,7 @@ export function uidField(context: RowContext, field: FieldOfRow | null): string 
   if (field === null || field.value === null) return null
   const { value, name } = field
   const expected = 'text or an integer'
-  if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isInteger(value)))
-    throw wrong(context, 'uid', field, expected)
+  if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isInteger(value))) throw wrong(context, 'uid', field, expected)
   const text = String(value)
   if (!text.isWellFormed()) throw rowFault(context, 'wrong uid', 'half a surrogate pair', expected, { array: name })
   if (isSecretText(text, 'uid')) throw secretFault(context.format, 'a uid', { ...context.place, array: name })
