@@ -190,8 +190,7 @@ class PartialsReading {
     }
     const withCurves = new Map<string, KnownPartial>()
     function* rowsOf(partial: KnownPartial, snapshot: number): Iterable<PartialRow> {
-      for (const row of open(partial).rows()) {
-        if (row.snapshot !== snapshot) continue
+      for (const row of open(partial).rows(snapshot)) {
         if (row.curve.length > 0) withCurves.set(`${snapshot}/${row.trace}`, partial)
         yield row
       }
