@@ -49,34 +49,16 @@ export class RecordSpill {
     this.#fd = null
   }
 
-  #histogram({ cells: { length }, sums, counts, cells, below0, above1 }: ValueHistogram): ValueHistogram {
+  #histogram({ sums, counts, cells, below0, above1 }: ValueHistogram): ValueHistogram {
+    const { length } = cells
     const at = this.#write(sums, counts, cells)
-    const read = (): ArrayBuffer => this.#read(at, length * 14)
-    return {
-      below0,
-      above1,
-      get sums() {
-        return new Float64Array(read(), 0, length)
-      },
-      get counts() {
-        return new Uint32Array(read(), 8 * length, length)
-      },
-      get cells() {
-        return new Uint16Array(read(), 12 * length, length)
-      }
-    }
+    return new SpilledHistogram(below0, above1, length, () => this.#read(at, length * 14))
   }
 
   #gaps({ count, numbers }: PackedGaps): PackedGaps {
     const { length } = numbers
     const at = this.#write(numbers)
-    const read = (): ArrayBuffer => this.#read(at, length * 8)
-    return {
-      count,
-      get numbers() {
-        return new Float64Array(read())
-      }
-    }
+    return new SpilledGaps(count, () => this.#read(at, length * 8))
   }
 
   /** @returns where the first of them begins */
@@ -130,6 +112,49 @@ export class RecordSpill {
     } catch (error) {
       throw outputFault(error, this.#dir)
     }
+  }
+}
+
+/** Its arrays are no own properties: who copies or walks over a record reads nothing. */
+class SpilledHistogram implements ValueHistogram {
+  readonly #length: number
+  readonly #read: () => ArrayBuffer
+
+  constructor(
+    readonly below0: number,
+    readonly above1: number,
+    length: number,
+    read: () => ArrayBuffer
+  ) {
+    this.#length = length
+    this.#read = read
+  }
+
+  get sums(): Float64Array {
+    return new Float64Array(this.#read(), 0, this.#length)
+  }
+
+  get counts(): Uint32Array {
+    return new Uint32Array(this.#read(), 8 * this.#length, this.#length)
+  }
+
+  get cells(): Uint16Array {
+    return new Uint16Array(this.#read(), 12 * this.#length, this.#length)
+  }
+}
+
+class SpilledGaps implements PackedGaps {
+  readonly #read: () => ArrayBuffer
+
+  constructor(
+    readonly count: number,
+    read: () => ArrayBuffer
+  ) {
+    this.#read = read
+  }
+
+  get numbers(): Float64Array {
+    return new Float64Array(this.#read())
   }
 }
 

@@ -133,10 +133,7 @@ function joinSnapshot({ signal }: MergeRun, partials: Partials, number: number, 
   const parts = partials.parts.filter(({ snapshot }) => snapshot === number)
   const found: { readonly trace: number; readonly state: TraceState }[] = []
   if (parts.every(({ faults }) => faults.length === 0)) {
-    for (const { trace, state: packed } of partials.rows(number)) {
-      const state = unpackState(packed)
-      found.push({ trace, state: state.record === null ? state : { ...state, record: spill.take(state.record) } })
-    }
+    for (const { trace, state } of partials.rows(number)) found.push({ trace, state: unpackState(state, record => spill.take(record)) })
   }
   const states = found.sort((a, b) => a.trace - b.trace).map(({ state }) => state)
   const end = joinedParts(parts, plan, states.length)

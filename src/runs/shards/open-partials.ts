@@ -49,7 +49,7 @@ export async function openPartials(paths: readonly string[], isWhole: boolean): 
   }
   faults.push(...reading.faults(isWhole))
   if (faults.length > 0) throw new Failures(faults)
-  return reading.partials()
+  return reading.partials(allocate)
 }
 
 /** Each file once, folders by the names in them. */
@@ -178,12 +178,11 @@ class PartialsReading {
     return [fault('missing', `no ${shardsText(missing)}`, `every shard of ${count}`, undefined)]
   }
 
-  partials(): Partials {
+  partials(allocate: ReturnType<typeof scratchMemory>): Partials {
     const [{ head }] = this.#known
     const byShard = [...this.#known].sort((a, b) => a.shards[0] - b.shards[0])
     const parts = [...this.#parts].sort((a, b) => a.shard - b.shard || a.snapshot - b.snapshot)
     let last: OpenPartial | null = null
-    const allocate = scratchMemory()
     const open = ({ path, state }: KnownPartial): OpenPartial => {
       if (last?.path !== path) last = readPartial(path, state, allocate)
       return last
