@@ -1,5 +1,6 @@
 /** The audit and the faults where dumps leave little to see: returns of masked tokens cleared, lambda 0, equal first values, no KL. */
 import t from 'tap'
+import { maxOf, minOf } from '../src/core/extremes.js'
 import type { Sample } from '../src/schema/samples.js'
 import { CLEAN, diagnosticDump, type DumpPlan } from './support/diagnostic-dumps.js'
 import { estimates } from './support/diagnostic-recursions.js'
@@ -179,5 +180,15 @@ t.test('a logged explained variance that is off by a ten-thousandth', t => {
   const logged = (by: number) => faultsOf(diagnose(samples, { loggedExplainedVariance: new Map([[0, pooled + by]]) }))
   t.same(logged(1e-6), [], 'rounding of singles')
   t.same(logged(1e-4), ['explained-variance-log'])
+  t.end()
+})
+
+t.test('extremes of more numbers than the stack holds', t => {
+  const many = Array.from({ length: 300_000 }, (_, i) => i - 7)
+  t.equal(maxOf(many), 299_992)
+  t.equal(minOf(many), -7)
+  t.equal(maxOf([]), -Infinity)
+  t.equal(minOf([]), Infinity)
+  t.ok(Number.isNaN(maxOf([1, Number.NaN, 2])) && Number.isNaN(minOf([1, Number.NaN, 2])))
   t.end()
 })

@@ -130,7 +130,7 @@ class PartialsReading {
       head: same === undefined ? head : { ...head, settings: same.head.settings, failed: same.head.failed }
     })
     for (const { number, ...snapshot } of planned) if (!this.#planned.has(number)) this.#planned.set(number, snapshot)
-    this.#parts.push(...parts.map(part => this.#shared(part)))
+    for (const part of parts) this.#parts.push(this.#shared(part))
   }
 
   #shared(part: MeasuredPart): MeasuredPart {
