@@ -1,5 +1,9 @@
 /** The audit of the estimator and the faults, on dumps whose estimator is known: `support/diagnostic-dumps.ts` made them. */
+import { isDeepStrictEqual } from 'node:util'
+import { deserialize, serialize } from 'node:v8'
 import t, { type Test } from 'tap'
+import { firstGap, packGaps, unpackGaps } from '../src/compute/diagnostics/estimator/packed-gaps.js'
+import type { TokenNumbers, Transition } from '../src/compute/diagnostics/estimator/transition.js'
 import { neighbourValues, sampleRecord, traceRecord } from '../src/compute/diagnostics/record.js'
 import { diagnoseEstimator, type EstimatorDiagnosis } from '../src/compute/diagnostics/diagnose.js'
 import { FINDING_KINDS } from '../src/schema/diagnostics.js'
@@ -363,7 +367,8 @@ t.test('hostile samples', t => {
         const samples = Array.from({ length: count }, (_, i) => make(i, mask, fill))
         const { audit, findings } = diagnose(samples)
         const made = samples.map(sample => sampleRecord(sample, neighbourValues(null, null), null))
-        t.same(JSON.parse(JSON.stringify(made)), made, 'a record is plain finite numbers')
+        const listed: unknown = withLists(made)
+        t.same(JSON.parse(JSON.stringify(listed)), listed, 'a record is plain finite numbers')
         const numbers = [audit.gamma, audit.lambda_returns, audit.kl_coefficient, audit.max_residual]
         t.ok(
           numbers.every(x => x === null || Number.isFinite(x)),
@@ -385,7 +390,7 @@ t.test('hostile samples', t => {
 t.test('records have a size that does not grow with the sample', t => {
   const size = (tokens: number): number => {
     const { samples } = diagnosticDump({ ...CLEAN, samples: 2, turnTokens: [tokens, tokens], seed: seedOf(91) })
-    return Math.max(...recordsOf(samples).map(r => JSON.stringify(r).length))
+    return Math.max(...recordsOf(samples).map(r => serialize(r).length))
   }
   t.ok(size(4000) < 1.2 * size(400), 'ten times the tokens')
   t.end()
@@ -398,5 +403,49 @@ t.test('bfloat16 is known by its empty bits, and rounding by its size', t => {
   isNear(t, audit.lambda_returns, 0.95, 2e-3, 'lambda of returns')
   t.equal(audit.rule, 'carry')
   t.equal(audit.whitening, 'batch')
+  t.end()
+})
+
+/** Typed arrays as lists. */
+function withLists(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return Array.from(value as Float64Array)
+  if (Array.isArray(value)) return value.map(withLists)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withLists(inner)]))
+}
+
+t.test('gaps are packed and unpacked without loss', t => {
+  const token = (token: number, ...[value, ret, reward, kl, advantage]: readonly (number | null)[]): TokenNumbers => ({
+    token,
+    value: value ?? 0,
+    ret: ret ?? 0,
+    reward: reward ?? null,
+    kl: kl ?? null,
+    advantage: advantage ?? null
+  })
+  const bare = { masked: 3, cleared: false, previous: null, next: null, second: null, trainable: null, pairs: [], chain: null }
+  const gaps: Transition[] = [
+    { ...bare, here: token(0, -0, 5e-324), valueBefore: null, valueBehind: -0 },
+    {
+      ...bare,
+      here: token(7, 0.1, 1e300, -0, null, 2),
+      previous: token(6, 1, 2, null, 3, null),
+      trainable: token(11, 1, 2, 3, 4, 5),
+      pairs: [
+        { here: token(8, 1, 0), next: null, closes: false },
+        { here: token(9, 1, 0), next: token(10, 4, 5), closes: true }
+      ],
+      cleared: true,
+      chain: { values: [1, -0, 3], rewards: null, kl: [0, 1, 2] },
+      valueBefore: 0,
+      valueBehind: null
+    },
+    { ...bare, here: token(20), chain: { values: [], rewards: [], kl: null }, valueBefore: 1, valueBehind: 2 }
+  ]
+  const packed = packGaps(gaps)
+  t.ok(packed.numbers.every(Number.isFinite))
+  t.ok(isDeepStrictEqual([...unpackGaps(deserialize(serialize(packed)) as typeof packed)], gaps), 'minus zero too')
+  t.ok(isDeepStrictEqual(firstGap(packed), gaps[0]))
+  t.equal(firstGap(packGaps([])), null)
   t.end()
 })

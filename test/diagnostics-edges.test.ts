@@ -1,5 +1,6 @@
 /** The audit and the faults where dumps leave little to see: returns of masked tokens cleared, lambda 0, equal first values, no KL. */
 import t from 'tap'
+import { maxOf, minOf } from '../src/core/extremes.js'
 import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import { NO_NEIGHBOURS } from '../src/compute/diagnostics/record.js'
 import { recordOfSample } from '../src/compute/diagnostics/trace-record.js'
@@ -327,5 +328,15 @@ t.test('a logged history: rows left out are counted, two values of a step refuse
     ['{"step": 0, "explained_variance": nan}', /^history malformed: a line that is no JSON/]
   ]
   for (const [text, message] of refused) t.throws(() => read(text), { message })
+  t.end()
+})
+
+t.test('extremes of more numbers than the stack holds', t => {
+  const many = Array.from({ length: 300_000 }, (_, i) => i - 7)
+  t.equal(maxOf(many), 299_992)
+  t.equal(minOf(many), -7)
+  t.equal(maxOf([]), -Infinity)
+  t.equal(minOf([]), Infinity)
+  t.ok(Number.isNaN(maxOf([1, Number.NaN, 2])) && Number.isNaN(minOf([1, Number.NaN, 2])))
   t.end()
 })

@@ -226,7 +226,7 @@ const NOTHING: TraceExpectations = {
 function check(name: string, results: readonly TraceResult[], expectations: Partial<TraceExpectations>): ReadonlyArray<unknown> {
   const judge = { expectations: { ...NOTHING, ...expectations }, enforced: true, synthetic: true }
   const report = checkExpectations(results, pooled(results), judge, 'the page').find(r => r.check === name) as CheckReport
-  return [report.expected, report.passed, report.total, report.unstated, ...report.faults.map(fault => fault.message)]
+  return [report.expected, report.passed, report.total, report.unstated, ...report.faults().map(fault => fault.message)]
 }
 
 t.test('a check counts what it can look at, and says what differs', t => {
@@ -277,7 +277,7 @@ t.test('only a study that calls synthetic data real fails for their label', t =>
   const label = (labelledBy: string | null, synthetic: boolean): ReadonlyArray<unknown> => {
     const judge = { expectations: NOTHING, enforced: true, synthetic }
     const report = checkExpectations(results, pooled(results), judge, labelledBy).find(r => r.check === 'synthetic label') as CheckReport
-    return [report.expected, report.passed, report.total, ...report.faults.map(fault => fault.message)]
+    return [report.expected, report.passed, report.total, ...report.faults().map(fault => fault.message)]
   }
   t.strictSame(label('the page', true), [true, 1, 1])
   t.strictSame(label(null, true), [true, 1, 1])

@@ -26,6 +26,7 @@ import { isOfSyntheticStudy } from '../study/label.js'
 import { originOf, RunContext } from './context.js'
 import { reduceRecords, wantedRecord, writeDiagnosis } from './diagnosis.js'
 import { snapshotRecords, type SnapshotRecords } from './diagnostic-records.js'
+import { RecordSpill } from './record-spill.js'
 import type { SnapshotSettings } from './snapshot-work.js'
 import { inTransaction, type TransactionOptions } from './transaction.js'
 
@@ -56,12 +57,17 @@ export interface DiagnoseOutcome {
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then */
 export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
   const { plan, against } = run
-  return inTransaction(run.out, run, async set => {
-    // 2. Records
-    const own = await recordsOf(run, plan)
-    const other = against === null ? null : await recordsOf(run, against)
-    return { diagnosis: await finishDiagnosis({ ...run, threads: run.pool.threads }, set, own, other) }
-  })
+  const spill = new RecordSpill(run.out)
+  try {
+    return await inTransaction(run.out, run, async set => {
+      // 2. Records
+      const own = await recordsOf(run, plan, spill)
+      const other = against === null ? null : await recordsOf(run, against, spill)
+      return { diagnosis: await finishDiagnosis({ ...run, threads: run.pool.threads }, set, own, other) }
+    })
+  } finally {
+    spill.close()
+  }
 }
 
 /** What the phases behind the records need. */
@@ -104,9 +110,9 @@ export interface ReadSet {
   readonly synthetic: boolean
 }
 
-async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan): Promise<ReadSet> {
+async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan, spill: RecordSpill): Promise<ReadSet> {
   const { settings, pool, onProgress } = run
-  const options = { record: wantedRecord(settings.traces), onProgress: onProgress?.(plan) }
+  const options = { record: wantedRecord(settings.traces), spill, onProgress: onProgress?.(plan) }
   const read = await snapshotRecords(contextOf(run, plan), { plan, settings, pool }, options)
   return { plan, read, synthetic: settings.synthetic || read.synthetic || (await isOfSyntheticStudy(plan.folder)) }
 }

@@ -8,11 +8,14 @@ import type { DumpFacts, LeftOut } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
 import type { Done, RunContext } from './context.js'
 import { atSnapshot, measureTraces, recordsOf } from './measure.js'
+import type { RecordSpill } from './record-spill.js'
 import { inRun, snapshotInputs, whatSaysSynthetic } from './snapshot.js'
 import type { SnapshotWork } from './snapshot-work.js'
 
 export interface RecordOptions {
   readonly record: NonNullable<TraceWanted['record']>
+  /** takes what is large of many records out of memory */
+  readonly spill: RecordSpill
   readonly onProgress?: Done | undefined
 }
 
@@ -35,7 +38,7 @@ export async function snapshotRecords(context: RunContext, work: SnapshotWork, o
     wanted: { columns: false, record: options.record },
     onProgress: options.onProgress,
     take(trace) {
-      records.push(...recordsOf(trace))
+      for (const { record, source } of recordsOf(trace)) records.push({ record: options.spill.take(record), source })
       if (trace.result !== null) results.push(trace.result)
     }
   })

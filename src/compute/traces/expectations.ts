@@ -20,7 +20,8 @@ export interface CheckReport {
   readonly total: number
   /** number of items of the same kind that lack what the check looks at */
   readonly unstated: number
-  readonly faults: readonly Fault[]
+  /** made when they are asked for: of a check that fails no run nobody asks, and it may fail at every trace */
+  readonly faults: () => readonly Fault[]
 }
 
 /** What a snapshot is checked against. */
@@ -56,7 +57,7 @@ export function checkExpectations(
 
 /** The faults that fail the run. */
 export function failuresOf(reports: readonly CheckReport[]): Fault[] {
-  return reports.flatMap(r => (r.expected ? r.faults : []))
+  return reports.flatMap(r => (r.expected ? r.faults() : []))
 }
 
 function distinctUids(results: readonly TraceResult[], expected: boolean): CheckReport {
@@ -73,7 +74,7 @@ function distinctUids(results: readonly TraceResult[], expected: boolean): Check
 
 /** The faults of the label alone, where no other check is made. */
 export function labelFaults({ enforced, synthetic }: Pick<Judge, 'enforced' | 'synthetic'>, labelledBy: string | null): readonly Fault[] {
-  return enforced ? syntheticLabel(labelledBy, synthetic).faults : []
+  return enforced ? syntheticLabel(labelledBy, synthetic).faults() : []
 }
 
 /**
@@ -85,7 +86,7 @@ function syntheticLabel(labelledBy: string | null, study: boolean): CheckReport 
   const faults = denied
     ? [expectationFault('synthetic differs', `true in ${printable(labelledBy, 400)}, false in the study`, 'true in the study too', {})]
     : []
-  return report('synthetic label', true, { total: 1, passed: 1 - faults.length, unstated: 0 }, faults)
+  return report('synthetic label', true, { total: 1, passed: 1 - faults.length, unstated: 0 }, () => faults)
 }
 
 /** Checks each step. A step with a trace of unknown outcome is left out, and so is a trace without a step. */
@@ -96,7 +97,7 @@ function outcomesAsExpected(results: readonly TraceResult[], expected: readonly 
   const stepless = results.filter(r => r.fields.step === null)
   const holds = known.filter(({ success, failure }) => success === successes && failure === failures)
   const wanted = `${successes} and ${failures}`
-  const faults = [
+  const faults = () => [
     ...steps
       .filter(s => !holds.includes(s))
       .map(({ step, success, failure, unknown }) =>
@@ -180,7 +181,7 @@ function endMarkers(results: readonly TraceResult[], marker: string | null): Che
       expectationFault('end marker missing', found, `${quote(marker)} at the end of every span before a boundary`, placeOf(index, fields))
     )
   }
-  return report('end marker', marker !== null, counts, faults)
+  return report('end marker', marker !== null, counts, () => faults)
 }
 
 interface UnmetExpectation {
@@ -197,16 +198,20 @@ function eachTrace(
   expected: boolean,
   inspect: (r: TraceResult) => UnmetExpectation | null
 ): CheckReport {
-  const faults: Fault[] = []
+  const unmet: { readonly of: TraceResult; readonly difference: UnmetExpectation }[] = []
   let unstated = 0
-  for (const r of results) {
-    const difference = inspect(r)
+  for (const of of results) {
+    const difference = inspect(of)
     if (difference === null) continue
     if (difference.unstated === true) unstated++
-    faults.push(expectationFault(difference.problem, difference.found, difference.expected, placeOf(r.index, r.fields)))
+    unmet.push({ of, difference })
   }
+  const faults = () =>
+    unmet.map(({ of: { index, fields }, difference: { problem, found, expected: wanted } }) =>
+      expectationFault(problem, found, wanted, placeOf(index, fields))
+    )
   const total = results.length - unstated
-  return report(check, expected, { total, passed: results.length - faults.length, unstated }, faults)
+  return report(check, expected, { total, passed: results.length - unmet.length, unstated }, faults)
 }
 
 function placeOf(trace: number, { uid, step }: TraceResult['fields']): Place {
@@ -217,7 +222,7 @@ function report(
   check: string,
   expected: boolean,
   { total, passed, unstated }: { readonly total: number; readonly passed: number; readonly unstated: number },
-  faults: readonly Fault[]
+  faults: CheckReport['faults']
 ): CheckReport {
   return { check, expected, passed: total === 0 ? null : passed, total, unstated, faults }
 }

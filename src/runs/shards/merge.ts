@@ -21,6 +21,7 @@ import { writeBatchIndex, type WrittenIndex } from '../batch-index.js'
 import type { SnapshotResult } from '../batch-result.js'
 import { originOf, RunContext } from '../context.js'
 import { finishDiagnosis } from '../diagnose.js'
+import { RecordSpill } from '../record-spill.js'
 import { retireRecord, settingsHash, writeRunRecord } from '../record.js'
 import { drawnSnapshot, finishSnapshot, snapshotInputs, type SnapshotOutcome } from '../snapshot.js'
 import { noSampleLeft, type SourceEnd } from '../trace-source.js'
@@ -101,9 +102,18 @@ interface Joined {
 }
 
 async function mergeSnapshot(run: MergeRun, partials: Partials, number: number): Promise<MergedSnapshot> {
+  const spill = new RecordSpill(run.out)
+  try {
+    return await mergeSpilling(run, partials, number, spill)
+  } finally {
+    spill.close()
+  }
+}
+
+async function mergeSpilling(run: MergeRun, partials: Partials, number: number, spill: RecordSpill): Promise<MergedSnapshot> {
   const { plan } = partials.planned.get(number) as { readonly plan: SnapshotPlan }
   const { source } = plan
-  const joined = await orFaults(plan, async () => joinSnapshot(run, partials, number))
+  const joined = await orFaults(plan, async () => joinSnapshot(run, partials, number, spill))
   if ('faults' in joined)
     return { result: failedResult(plan, source, joined.faults), diagnosis: null, diagnosisFaults: joined.faults, outputs: [] }
   const out = join(run.out, plan.name)
@@ -118,12 +128,12 @@ async function mergeSnapshot(run: MergeRun, partials: Partials, number: number):
   return { result: { ...result, left: left.map(path => `${plan.name}/${path}`) }, diagnosis, diagnosisFaults, outputs }
 }
 
-function joinSnapshot({ signal }: MergeRun, partials: Partials, number: number): Joined {
+function joinSnapshot({ signal }: MergeRun, partials: Partials, number: number, spill: RecordSpill): Joined {
   const { plan } = partials.planned.get(number) as { readonly plan: SnapshotPlan }
   const parts = partials.parts.filter(({ snapshot }) => snapshot === number)
   const found: { readonly trace: number; readonly state: TraceState }[] = []
   if (parts.every(({ faults }) => faults.length === 0)) {
-    for (const { trace, state } of partials.rows(number)) found.push({ trace, state: unpackState(state) })
+    for (const { trace, state } of partials.rows(number)) found.push({ trace, state: unpackState(state, record => spill.take(record)) })
   }
   const states = found.sort((a, b) => a.trace - b.trace).map(({ state }) => state)
   const end = joinedParts(parts, plan, states.length)

@@ -49,7 +49,7 @@ export async function openPartials(paths: readonly string[], isWhole: boolean): 
   }
   faults.push(...reading.faults(isWhole))
   if (faults.length > 0) throw new Failures(faults)
-  return reading.partials()
+  return reading.partials(allocate)
 }
 
 /** Each file once, folders by the names in them. */
@@ -130,7 +130,7 @@ class PartialsReading {
       head: same === undefined ? head : { ...head, settings: same.head.settings, failed: same.head.failed }
     })
     for (const { number, ...snapshot } of planned) if (!this.#planned.has(number)) this.#planned.set(number, snapshot)
-    this.#parts.push(...parts.map(part => this.#shared(part)))
+    for (const part of parts) this.#parts.push(this.#shared(part))
   }
 
   #shared(part: MeasuredPart): MeasuredPart {
@@ -178,20 +178,18 @@ class PartialsReading {
     return [fault('missing', `no ${shardsText(missing)}`, `every shard of ${count}`, undefined)]
   }
 
-  partials(): Partials {
+  partials(allocate: ReturnType<typeof scratchMemory>): Partials {
     const [{ head }] = this.#known
     const byShard = [...this.#known].sort((a, b) => a.shards[0] - b.shards[0])
     const parts = [...this.#parts].sort((a, b) => a.shard - b.shard || a.snapshot - b.snapshot)
     let last: OpenPartial | null = null
-    const allocate = scratchMemory()
     const open = ({ path, state }: KnownPartial): OpenPartial => {
       if (last?.path !== path) last = readPartial(path, state, allocate)
       return last
     }
     const withCurves = new Map<string, KnownPartial>()
     function* rowsOf(partial: KnownPartial, snapshot: number): Iterable<PartialRow> {
-      for (const row of open(partial).rows()) {
-        if (row.snapshot !== snapshot) continue
+      for (const row of open(partial).rows(snapshot)) {
         if (row.curve.length > 0) withCurves.set(`${snapshot}/${row.trace}`, partial)
         yield row
       }

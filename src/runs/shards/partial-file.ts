@@ -26,7 +26,8 @@ export interface OpenPartial {
   readonly meta: Omit<PartialMeta, 'planned'>
   /** parsed at each call: all partials of a run say the same of a snapshot */
   planned(): PartialMeta['planned']
-  rows(): Iterable<PartialRow>
+  /** @param snapshot null: of all of them */
+  rows(snapshot?: number | null): Iterable<PartialRow>
 }
 
 /** The bytes of a partial. @param rows by snapshot and trace, each increasing */
@@ -196,7 +197,7 @@ export function decodePartial(bytes: Uint8Array, path: string, isChecked = false
     path,
     meta: JSON.parse(text) as OpenPartial['meta'],
     planned: () => JSON.parse(plannedText) as PartialMeta['planned'],
-    rows: () => rowsOf(batches)
+    rows: (snapshot = null) => rowsOf(batches, snapshot)
   }
 }
 
@@ -224,7 +225,7 @@ function hashOf(text: string, batches: readonly RecordBatch[]): string | null {
   }
 }
 
-function* rowsOf(batches: readonly RecordBatch[]): Iterable<PartialRow> {
+function* rowsOf(batches: readonly RecordBatch[], wanted: number | null): Iterable<PartialRow> {
   for (const { numRows, data } of batches) {
     const [snapshot, trace, step, outcome, uid, tokens, state, curve] = data.children
     const bytesAt = ({ values, valueOffsets: offsets }: Data, k: number): Uint8Array =>
@@ -232,6 +233,7 @@ function* rowsOf(batches: readonly RecordBatch[]): Iterable<PartialRow> {
     const wordAt = (column: Data, k: number): string | null =>
       column.getValid(k) ? Buffer.from(bytesAt(column, k)).toString('utf8') : null
     for (let k = 0; k < numRows; k++) {
+      if (wanted !== null && (snapshot.values as Int32Array)[k] !== wanted) continue
       yield {
         snapshot: (snapshot.values as Int32Array)[k],
         trace: (trace.values as Int32Array)[k],

@@ -80,7 +80,7 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
     }
     const outcome = await measurePart({ ...work, onProgress: onPart?.(own) })
     parts.push(outcome.measured)
-    rows.push(...outcome.rows)
+    for (const row of outcome.rows) rows.push(row)
   }
   // 4. Write
   const planned = [...new Set(parts.map(({ snapshot }) => snapshot))].map(number => ({ number, ...plan.snapshots[number] }))

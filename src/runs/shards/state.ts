@@ -10,10 +10,16 @@ export function packState(state: TraceState): Uint8Array {
   return serialize(state)
 }
 
-/** @param bytes of a partial whose hash was checked: nothing else is safe to read. They are copied, since arrays stay views of them */
-export function unpackState(bytes: Uint8Array): TraceState {
-  return ownArrays(deserialize(bytes)) as TraceState
+/**
+ * @param bytes of a partial whose hash was checked: nothing else is safe to read. They are copied, since arrays stay views of them
+ * @param take what becomes of its record before that
+ */
+export function unpackState(bytes: Uint8Array, take: (record: TakenRecord) => TakenRecord = record => record): TraceState {
+  const state = deserialize(bytes) as TraceState
+  return ownArrays({ ...state, record: state.record === null ? null : take(state.record) }) as TraceState
 }
+
+type TakenRecord = NonNullable<TraceState['record']>
 
 /** Arrays with memory of their own: V8 gives views, each of which would keep the whole file. */
 function ownArrays(value: unknown): unknown {

@@ -1,4 +1,5 @@
 /** Discount, lambda and KL coefficient out of a relation, each only where the data determine it to a thousandth. */
+import { maxOf } from '../../../core/extremes.js'
 import type { EstimatorRecord } from './record.js'
 import { SINGLE } from './precision.js'
 import { errorOf, type Relation, tolerance } from './relation.js'
@@ -65,7 +66,7 @@ export function coefficientsOf(relation: Relation, records: readonly EstimatorRe
   const valueError = errorOf(relation, [1, 0, 0])
   // what the value adds, given the next return, over the scale of the returns
   const added = valueError > 0 && Number.isFinite(valueError) ? (Math.abs(a) * relation.noise) / (valueError * Math.sqrt(relation.rows)) : 0
-  const hidden = Math.max(...relation.samples.map(s => tolerance(relation.rounding(s.record))))
+  const hidden = maxOf(relation.samples.map(s => tolerance(relation.rounding(s.record))))
   return {
     gamma: isStated(gammaError) ? gamma : null,
     // without a discount there is no share of it

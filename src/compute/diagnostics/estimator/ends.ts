@@ -3,65 +3,20 @@
  * few of them, so its record carries their numbers, and the coefficients may be known later.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
+import { packGaps, type PackedGaps } from './packed-gaps.js'
+import type { MaskedChain, MaskedPair, TokenNumbers, Transition } from './transition.js'
 import type { AuditView } from './view.js'
 
 /** Gaps of one sample that its record carries. */
 export const GAPS_KEPT = 16
 
-/** Numbers at one token; null where the dump has none (masked tokens of a trace, tokens behind the end). */
-export interface TokenNumbers {
-  readonly token: number
-  readonly value: number
-  readonly ret: number
-  readonly reward: number | null
-  readonly kl: number | null
-  readonly advantage: number | null
-}
-
-/** A masked token and the one behind it, null at the end of the response. */
-export interface MaskedPair {
-  readonly here: TokenNumbers
-  readonly next: TokenNumbers | null
-  /** the one behind is trainable */
-  readonly closes: boolean
-}
-
-/** Masked tokens behind a turn whose stored returns are all 0, so that those which a rule gave have to be made again. */
-export interface MaskedChain {
-  readonly values: readonly number[]
-  readonly rewards: readonly number[] | null
-  readonly kl: readonly number[] | null
-}
-
 /** Masked tokens of a chain that a record carries, and chains of a sample's gaps. */
 const CHAIN_KEPT = 256
 const CHAINS_KEPT = 4
 
-/** A trainable token and what follows it. */
-export interface Transition {
-  readonly here: TokenNumbers
-  /** the token of the response in front of it */
-  readonly previous: TokenNumbers | null
-  /** masked tokens up to the next trainable one, or up to the end */
-  readonly masked: number
-  /** the next two tokens of the response, masked or not */
-  readonly next: TokenNumbers | null
-  readonly second: TokenNumbers | null
-  /** of the masked tokens behind it the first and the last two */
-  readonly pairs: readonly MaskedPair[]
-  /** true: the returns stored at the masked tokens are all 0 */
-  readonly cleared: boolean
-  /** of cleared ones; null: not carried */
-  readonly chain: MaskedChain | null
-  /** the next trainable token, and values beside it; null behind the last one */
-  readonly trainable: TokenNumbers | null
-  readonly valueBefore: number | null
-  readonly valueBehind: number | null
-}
-
 export interface Ends {
   /** the first gaps between turns, and the last */
-  readonly gaps: readonly Transition[]
+  readonly gaps: PackedGaps
   readonly gapCount: number
   /** the last trainable token but one, and the last */
   readonly beforeLast: Transition | null
@@ -195,7 +150,7 @@ export function endsOf(view: AuditView): Ends | null {
   })
   const last = transitionAt(view, values, returns, n - 1, true)
   return {
-    gaps,
+    gaps: packGaps(gaps),
     gapCount,
     beforeLast: transitionAt(view, values, returns, n - 2, false),
     last,

@@ -2,7 +2,7 @@
  * The last tokens: what the return of the last trainable token, and of the one in front, hold beside what follows by the rule.
  * That is the reward which the trainer used there.
  */
-import type { TokenNumbers, Transition } from './ends.js'
+import type { TokenNumbers, Transition } from './transition.js'
 import { allowed, attenuated, coefficientsFor, countsEachToken, type FoundRule, scaleOf } from './find-rule.js'
 import type { EstimatorRecord } from './record.js'
 import type { Relation } from './relation.js'

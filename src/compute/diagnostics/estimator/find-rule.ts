@@ -2,8 +2,9 @@
  * The rule for masked tokens: at each gap between turns the return of the token in front, less its reward, against what each rule
  * lets follow. Rules that give the same there are told apart by what they store at masked tokens, where they store different things.
  */
-import type { Transition } from './ends.js'
+import type { Transition } from './transition.js'
 import { ROUNDINGS } from './inside.js'
+import { unpackGaps } from './packed-gaps.js'
 import { SINGLE } from './precision.js'
 import type { EstimatorRecord } from './record.js'
 import type { Relation } from './relation.js'
@@ -53,56 +54,83 @@ interface RuleRow {
   readonly more: (rule: Rule) => readonly number[]
 }
 
+/** What the gaps say of one form of a rule. */
 interface Judged {
   readonly rule: Rule
   readonly form: number
-  /** gaps that depart, of those with numbers */
-  readonly misses: readonly RuleRow[]
-  readonly tested: number
+  /** gaps that depart, of those with numbers, and the first of them */
+  misses: number
+  first: RulePlace | null
+  tested: number
 }
 
 /** A share of gaps may carry what no rule knows, such as a reward of one turn. */
 const FEW = 0.02
 
-function judge(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): Judged {
-  const answers = rows.map(row => rule.continuation(row.transition, c))
-  const forms = Math.max(1, ...answers.map(a => a?.length ?? 0))
-  const judged = Array.from({ length: forms }, (_, form): Judged => {
-    const known = rows.flatMap((row, i) => {
-      const value = answers[i]?.[form] ?? Number.NaN
-      return Number.isNaN(value) ? [] : [{ row, value }]
-    })
-    const misses = known.filter(({ row, value }) => !row.more(rule).some(more => Math.abs(row.y - value - more) <= row.allowed))
-    return { rule, form, misses: misses.map(m => m.row), tested: known.length }
-  })
-  return judged.reduce((best, one) => (best.tested === 0 || (one.tested > 0 && one.misses.length < best.misses.length) ? one : best))
-}
-
-/** Share of masked tokens at which something else is stored than the rule stores; null: nothing is known of it. */
-function storedOtherwise(rule: Rule, rows: readonly RuleRow[], c: RuleCoefficients): number | null {
-  let [known, other] = [0, 0]
-  // stored values are not those that masked tokens used
-  if (c.shift !== 0) return null
-  for (const { transition, allowed: limit } of rows) {
-    for (const pair of transition.pairs) {
-      known += 1
-      if (!rule.stored(pair, transition, c).some(x => Math.abs(x - pair.here.ret) <= 2 * limit)) other += 1
+/** Each rule, in the form of it that departs least. */
+function judge(rows: Iterable<RuleRow>, c: RuleCoefficients): Judged[] {
+  const unseen = (rule: Rule, form: number): Judged => ({ rule, form, misses: 0, first: null, tested: 0 })
+  const judged = RULES.map(rule => ({ rule, forms: [unseen(rule, 0)] }))
+  for (const row of rows) {
+    for (const { rule, forms } of judged) {
+      const answers = rule.continuation(row.transition, c) ?? []
+      while (forms.length < answers.length) forms.push(unseen(rule, forms.length))
+      for (const [form, value] of answers.entries()) if (!Number.isNaN(value)) tally(forms[form], row, value)
     }
   }
-  return known === 0 ? null : other / known
-}
-
-function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): RuleRow[] {
-  return records.flatMap(record =>
-    (record.ends?.gaps ?? []).map(transition => ({
-      record,
-      transition,
-      y: transition.here.ret - usedReward(transition, c),
-      allowed: allowed(relation.rounding(record), scaleOf(record, transition)),
-      more: () => [0]
-    }))
+  return judged.map(({ forms }) =>
+    forms.reduce((best, one) => (best.tested === 0 || (one.tested > 0 && one.misses < best.misses) ? one : best))
   )
 }
+
+function tally(judged: Judged, { record, transition, y, allowed: limit, more }: RuleRow, value: number): void {
+  judged.tested += 1
+  if (more(judged.rule).some(beside => Math.abs(y - value - beside) <= limit)) return
+  judged.misses += 1
+  judged.first ??= { sample: record.index, token: transition.here.token }
+}
+
+/** Share of masked tokens at which something else is stored than each rule stores; null: nothing is known of it. */
+function storedOtherwise(judged: readonly Judged[], rows: Iterable<RuleRow>, c: RuleCoefficients): readonly (number | null)[] {
+  let known = 0
+  const others = judged.map(() => 0)
+  // stored values are not those that masked tokens used
+  for (const { transition, allowed: limit } of c.shift === 0 && judged.length > 0 ? rows : []) {
+    for (const pair of transition.pairs) {
+      known += 1
+      for (const [k, { rule }] of judged.entries()) {
+        if (!rule.stored(pair, transition, c).some(x => Math.abs(x - pair.here.ret) <= 2 * limit)) others[k] += 1
+      }
+    }
+  }
+  return others.map(other => (known === 0 ? null : other / known))
+}
+
+function isEvery(rows: Iterable<RuleRow>, is: (transition: Transition) => boolean): boolean {
+  for (const { transition } of rows) if (!is(transition)) return false
+  return true
+}
+
+/** They are made again each time: of many samples they would not fit into memory. */
+function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): Iterable<RuleRow> {
+  return {
+    *[Symbol.iterator]() {
+      for (const record of records) {
+        for (const transition of record.ends === null ? [] : unpackGaps(record.ends.gaps)) {
+          yield {
+            record,
+            transition,
+            y: transition.here.ret - usedReward(transition, c),
+            allowed: allowed(relation.rounding(record), scaleOf(record, transition)),
+            more: () => NOTHING
+          }
+        }
+      }
+    }
+  }
+}
+
+const NOTHING = [0]
 
 /** True where each masked token counts like any other, its value or 0 for it. */
 export function countsEachToken(rule: Rule | null): boolean {
@@ -141,20 +169,20 @@ function passesReturns(c: RuleCoefficients): boolean {
 }
 
 function departsSeldom(j: Judged): boolean {
-  return j.misses.length <= FEW * j.tested
+  return j.misses <= FEW * j.tested
 }
 
 /** Rules under which returns go over the gaps; all of them where there is none. */
-function fitting(judged: readonly Judged[], rows: readonly RuleRow[], c: RuleCoefficients): Judged[] {
-  if (rows.length === 0) return [...judged]
+function fitting(judged: readonly Judged[], rows: Iterable<RuleRow>, c: RuleCoefficients): Judged[] {
+  if (isEvery(rows, () => false)) return [...judged]
   const carried = judged.some(j => j.rule.name === 'carry' && j.tested > 0 && departsSeldom(j))
   const fits = fewest(
     judged
       .filter(j => (j.tested > 0 ? departsSeldom(j) : passesReturns(c) && carried && j.rule.name !== 'reset'))
-      .map(j => ({ j, other: j.misses.length }))
+      .map(j => ({ j, other: j.misses }))
   )
   // behind the last turn a reward that is not the score departs from every rule
-  return fits.length === 0 && rows.every(row => row.transition.trainable === null) ? [...judged] : fits
+  return fits.length === 0 && isEvery(rows, ({ trainable }) => trainable === null) ? [...judged] : fits
 }
 
 /** Those without a departure, where some have none. */
@@ -166,13 +194,14 @@ function fewest(rules: readonly { readonly j: Judged; readonly other: number }[]
 /** Of rules that fit, those that what is stored at masked tokens leaves. */
 function toldApart(
   fits: readonly Judged[],
-  rows: readonly RuleRow[],
+  rows: Iterable<RuleRow>,
   records: readonly EstimatorRecord[],
   c: RuleCoefficients
 ): readonly Judged[] {
+  const others = storedOtherwise(fits, rows, c)
   const agreeing = fewest(
-    fits.flatMap(j => {
-      const other = storedOtherwise(j.rule, rows, c)
+    fits.flatMap((j, k) => {
+      const other = others[k]
       return other === null || other > FEW ? [] : [{ j, other }]
     })
   )
@@ -185,37 +214,34 @@ function toldApart(
   const left = told.filter(({ rule }) => {
     if (rule.name === 'carry') return !zeros
     // returns at masked tokens that no rule stores are still not those of a rule that stores none
-    return rule.name !== 'trainable-only' || zeros || agreeing.length > 0 || rows.every(r => r.transition.next === null)
+    return rule.name !== 'trainable-only' || zeros || agreeing.length > 0 || isEvery(rows, ({ next }) => next === null)
   })
   return left.length > 0 ? left : told
 }
 
 /** No rule fits: the nearest one and where it is left first; neither where a rule could not be tested. */
-function nearestOf(judged: readonly Judged[], rows: readonly RuleRow[], c: RuleCoefficients): Pick<FoundRule, 'nearest' | 'departure'> {
+function nearestOf(judged: readonly Judged[], rows: Iterable<RuleRow>, c: RuleCoefficients): Pick<FoundRule, 'nearest' | 'departure'> {
   if (judged.some(j => j.tested === 0)) return { nearest: null, departure: null }
   // masked tokens may agree with a rule where rewards of turns are not stated
-  const likely = judged.filter(j => (storedOtherwise(j.rule, rows, c) ?? 1) <= FEW)
-  const nearest = (likely.length > 0 ? likely : judged).reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
-  const miss = nearest.misses[0]
-  return {
-    nearest: nearest.rule.name,
-    departure: miss === undefined ? null : { sample: miss.record.index, token: miss.transition.here.token }
-  }
+  const others = storedOtherwise(judged, rows, c)
+  const likely = judged.filter((_, k) => (others[k] ?? 1) <= FEW)
+  const nearest = (likely.length > 0 ? likely : judged).reduce((best, j) => (j.misses < best.misses ? j : best))
+  return { nearest: nearest.rule.name, departure: nearest.first }
 }
 
 export function findRule(records: readonly EstimatorRecord[], relation: Relation): FoundRule {
   const c = coefficientsFor(relation)
-  const gaps = gapRows(records, relation, c)
-  const rows = gaps.length > 0 ? gaps : endRows(records, relation, c)
-  const judged = RULES.map(rule => judge(rule, rows, c))
+  const gaps = records.reduce((sum, { ends }) => sum + (ends?.gaps.count ?? 0), 0)
+  const rows = gaps > 0 ? gapRows(records, relation, c) : endRows(records, relation, c)
+  const judged = judge(rows, c)
   const [first, ...others] = toldApart(fitting(judged, rows, c), rows, records, c)
-  if (first === undefined) return { rule: null, form: 0, alternatives: [], ...nearestOf(judged, rows, c), gaps: gaps.length }
+  if (first === undefined) return { rule: null, form: 0, alternatives: [], ...nearestOf(judged, rows, c), gaps }
   return {
     rule: first.rule,
     form: first.form,
     alternatives: others.map(j => j.rule.name),
     nearest: null,
     departure: null,
-    gaps: gaps.length
+    gaps
   }
 }

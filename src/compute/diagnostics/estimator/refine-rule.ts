@@ -3,7 +3,8 @@
  * them. At each gap `A[t] = slope (r[t] + gamma V' - V[t]) + shared A' + constant` with V', A' of the token that the rule goes on with.
  */
 import type { Coefficients } from './coefficients.js'
-import type { Transition } from './ends.js'
+import type { Transition } from './transition.js'
+import { unpackGaps } from './packed-gaps.js'
 import { allowed, coefficientsFor, type FoundRule } from './find-rule.js'
 import type { EstimatorRecord } from './record.js'
 import { type Relation, roundingOf } from './relation.js'
@@ -39,7 +40,7 @@ export function refineByAdvantages(
       const own = advantages.relations.get(record.index)
       if (own === undefined) continue
       const limit = 2 * allowed(rounding(record), record.advantageScale + Math.abs(own.slope) * record.scale)
-      for (const gap of record.ends?.gaps ?? []) {
+      for (const gap of record.ends === null ? [] : unpackGaps(record.ends.gaps)) {
         const on = goesOn(rule, gap)
         if (on === null || gap.here.advantage === null) return false
         const made = own.slope * (usedReward(gap, c) + gamma * on[0] - gap.here.value) + own.shared * on[1] + own.constant

@@ -3,6 +3,7 @@
  * nothing was (slope 1, constant 0). Else one for each rank, for each sample, or for parts of samples: the first partition under
  * which every sample's residual is rounding.
  */
+import { maxOf, minOf } from '../../../core/extremes.js'
 import type { Whitening } from '../../../schema/diagnostics.js'
 import type { Form } from './form.js'
 import { type AdvantageRelation, fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type GroupMember } from './groups.js'
@@ -162,10 +163,10 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
     const fit = fitGroups(good, known, model)
     if (!fitsAll(fit) || !isDetermined(fit)) continue
     const slopes = [...fit.groups.values()]
-    const [low, high] = [Math.min(...slopes.map(s => s.slope)), Math.max(...slopes.map(s => s.slope))]
-    const error = Math.max(...slopes.map(s => s.slopeError))
-    const [from, to] = [Math.min(...slopes.map(s => s.constant)), Math.max(...slopes.map(s => s.constant))]
-    if (high - low <= 8 * error + 1e-5 * Math.abs(high) && to - from <= 8 * Math.max(...slopes.map(s => s.constantError)) + 1e-5) continue
+    const [low, high] = [minOf(slopes.map(s => s.slope)), maxOf(slopes.map(s => s.slope))]
+    const error = maxOf(slopes.map(s => s.slopeError))
+    const [from, to] = [minOf(slopes.map(s => s.constant)), maxOf(slopes.map(s => s.constant))]
+    if (high - low <= 8 * error + 1e-5 * Math.abs(high) && to - from <= 8 * maxOf(slopes.map(s => s.constantError)) + 1e-5) continue
     return { ...NO_ADVANTAGES, whitening: 'within-sample', lambda: lambdaOf(fit, known), groups: groupsOf(fit), follows: true }
   }
   return null

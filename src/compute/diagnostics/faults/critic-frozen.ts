@@ -3,6 +3,7 @@
  * exactly the same first value at different steps (the value before the first token depends on the prompt alone); or, over hundreds
  * of trajectories of three steps or more, values neither follow the returns nor move. Fewer do not tell such a critic from a poor one.
  */
+import { maxOf, minOf } from '../../../core/extremes.js'
 import { counted, formatCount } from '../../../core/counts.js'
 import { SINGLE } from '../estimator/precision.js'
 import type { EstimatorRecord } from '../estimator/record.js'
@@ -115,7 +116,7 @@ function unrelated(records: readonly EstimatorRecord[]): Sighting | null {
     known.map(k => k.score)
   )
   const scores = known.map(k => k.score)
-  if (Math.max(...scores) === Math.min(...scores)) return null
+  if (maxOf(scores) === minOf(scores)) return null
   // 95 % interval of Fisher's z lies below a correlation of 0.2, and includes 0
   const half = 1.96 / Math.sqrt(known.length - 3)
   if (Math.abs(Math.atanh(r)) > half || Math.tanh(Math.abs(Math.atanh(r)) + half) > 0.2) return null

@@ -1,4 +1,5 @@
 /** Values of another trajectory bootstrap: at every token, or the first of the next sample behind the end of one. */
+import { maxOf, minOf } from '../../../core/extremes.js'
 import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
@@ -40,7 +41,7 @@ export function joinsNext({ evidence }: Case): Sighting | null {
   if (hit.length < 2 || hit.length < 0.8 * telling.length) return null
   // equal ones may be something else that all samples have
   const joins = hit.map(h => h.joined)
-  if (Math.max(...joins) - Math.min(...joins) <= 4 * Math.max(...hit.map(h => h.limit))) return null
+  if (maxOf(joins) - minOf(joins) <= 4 * maxOf(hit.map(h => h.limit))) return null
   const { tail, joined } = hit[0]
   return {
     message: `Returns bootstrap from another trajectory: the last return of ${counted(hit.length, 'sample')} holds the discounted start of the next sample, ${shown(joined)} the first time`,

@@ -1,12 +1,15 @@
 /** Values of masked tokens bootstrap trainable ones: between turns, where every token counts, or behind the last turn. */
 import { counted } from '../../../core/counts.js'
+import type { Transition } from '../estimator/transition.js'
+import { firstGap } from '../estimator/packed-gaps.js'
+import type { EstimatorRecord } from '../estimator/record.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
 /** Gaps and the masked values there, of all samples. */
 export function gapsOf({ evidence }: Case): { readonly gaps: number; readonly first: Sighting['place']; readonly values: number } {
   const withGaps = evidence.records.filter(r => (r.ends?.gapCount ?? 0) > 0)
   const first = withGaps[0]
-  const token = first?.ends?.gaps[0]?.here.token
+  const token = firstGapOf(first)?.here.token
   return {
     gaps: withGaps.reduce((sum, r) => sum + (r.ends?.gapCount ?? 0), 0),
     first: first === undefined || token === undefined ? null : { sample: first.index, token },
@@ -18,6 +21,11 @@ export function gapsOf({ evidence }: Case): { readonly gaps: number; readonly fi
 export function countsMasked({ audit, evidence }: Case): boolean {
   const { valuesMatter } = evidence.coefficients
   return audit.rule === 'every-token' && audit.alternatives.every(rule => rule === 'zeroed-values' || (rule === 'reset' && valuesMatter))
+}
+
+export function firstGapOf(record: EstimatorRecord | undefined): Transition | null {
+  const { ends = null } = record ?? {}
+  return ends === null ? null : firstGap(ends.gaps)
 }
 
 /** Values of padding or of a last observation, where the final reward is at the last trainable token and yet something follows. */

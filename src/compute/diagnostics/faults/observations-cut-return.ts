@@ -1,7 +1,7 @@
 /** The running sum is set to 0 at observations: turns do not see the reward of what follows them. */
 import { counted } from '../../../core/counts.js'
 import { type FaultKind, shown } from './finding.js'
-import { gapsOf } from './masked-bootstrap.js'
+import { firstGapOf, gapsOf } from './masked-bootstrap.js'
 
 export const observationsCutReturn: FaultKind = {
   kind: 'observations-cut-return',
@@ -11,7 +11,7 @@ export const observationsCutReturn: FaultKind = {
     const { gaps, first } = gapsOf(seen)
     // where lambda is 0 nothing behind the next token is seen anyway
     if (seen.audit.rule !== 'reset' || gaps === 0 || Math.abs(seen.evidence.relation?.b ?? 0) < 1e-6) return null
-    const gap = seen.evidence.records.find(r => r.index === first?.sample)?.ends?.gaps[0]
+    const gap = firstGapOf(seen.evidence.records.find(r => r.index === first?.sample))
     const before = gap?.here.ret ?? 0
     const behind = gap?.trainable?.ret ?? 0
     return {

@@ -2,6 +2,7 @@
  * KL rewards of padding behind the end reach the returns. The padding is still there, as masked tokens with KL; or it was cut,
  * and last returns hold more than their reward: those of shorter samples, or all of them where a batch has one fixed width.
  */
+import { maxOf } from '../../../core/extremes.js'
 import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
 import type { Tail } from '../estimator/final-reward.js'
@@ -71,7 +72,7 @@ function cut({ evidence }: Case): Sighting | null {
   const bare = evidence.tails.filter(t => t.trailing === 0 && t.stated !== null && t.record.tokens !== null)
   if (bare.length < 2) return null
   const gamma = evidence.coefficients.gamma ?? 1
-  const longest = Math.max(...bare.map(t => t.record.tokens ?? 0))
+  const longest = maxOf(bare.map(t => t.record.tokens ?? 0))
   const isClean = (t: Tail): boolean => Math.abs(leakOf(t)) <= allowed(evidence.relation?.rounding(t.record) ?? 0, t.record.scale) * 4
   const [long, short] = [bare.filter(t => t.record.tokens === longest), bare.filter(t => t.record.tokens !== longest)]
   const leaking = bare.filter(t => !isClean(t))

@@ -2,6 +2,7 @@
  * Rewards enter one token beside their place. Sighting inside turns where rewards of tokens or KL are stored, and at the end: the
  * reward of the last token stands at the one in front, is discounted once more, or is in no return.
  */
+import { maxOf, minOf } from '../../../core/extremes.js'
 import { counted } from '../../../core/counts.js'
 import type { Tail } from '../estimator/final-reward.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
@@ -42,7 +43,7 @@ function atTheEnd({ audit, evidence }: Case): Sighting | null {
   if (hit.length === 0 || hit.length < 0.9 * telling.length) return null
   // equal scores may have been centred: then no reward is left to find
   const scores = evidence.tails.map(t => t.record.score ?? 0)
-  const vary = telling.some(t => t.record.has.rewards) || Math.max(...scores) - Math.min(...scores) > 2 * telling[0].allowed
+  const vary = telling.some(t => t.record.has.rewards) || maxOf(scores) - minOf(scores) > 2 * telling[0].allowed
   if (!vary && hit.every(f => f.direction === 'one token later')) return null
   // the reward of a truncated sample may have been dropped on purpose
   if (hit.every(f => f.direction === 'one token later' && f.tail.record.truncated === true)) return null

@@ -1,5 +1,5 @@
 /** Masked tokens count like any other: their values bootstrap, each adds a factor gamma lambda. Slime; miles before July 2026. */
-import type { Transition } from '../ends.js'
+import type { Transition } from '../transition.js'
 import { nextValue, type Rule, type RuleCoefficients, remade, rewardAt } from './rule.js'
 
 function step(t: Transition, c: RuleCoefficients): readonly number[] | null {

@@ -4,7 +4,7 @@
  * sample does not hold; null: it holds none of it.
  */
 import type { RuleName } from '../../../../schema/diagnostics.js'
-import type { MaskedPair, Transition } from '../ends.js'
+import type { MaskedPair, Transition } from '../transition.js'
 
 /** Coefficients of the relation: R[t] = a V[next] + b R[next] + r[t] - beta kl[t], with a = gamma (1 - lambda), b = gamma lambda. */
 export interface RuleCoefficients {
