@@ -72,7 +72,8 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
     const found = faults.map(({ index, fault }) => ({ index, fault: atDumpFile(fault, plan).serialize() }))
     return { measured: { ...common, statisticsFault: null, lengths: null, faults: found }, rows: [] }
   }
-  const opened = plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress, true)) : null
+  const opened =
+    plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress, true)) : null
   if (opened instanceof Fault) return failed([{ index: null, fault: atSnapshot(opened, plan) }])
   const kind = dumpKind(opened, plan.dumpFiles[0])
   const own = await measureOwn({ ...work, settings, dump: opened ?? undefined }, kind.isMeasured, set)
