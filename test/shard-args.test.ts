@@ -17,10 +17,10 @@ t.test('I/N as it is told', t => {
   t.strictSame(parseShard('07/64'), { index: 7, count: 64 })
   t.strictSame(parseShard('auto'), { index: 'auto', count: null })
   t.strictSame(parseShard('auto/8'), { index: 'auto', count: 8 })
-  for (const text of ['', '3', '8/8', '-1/8', '1/0', 'auto/0', '1/8/2', '1.0/8', '0x1/8', '9999999/9999999999', 'Auto']) {
+  for (const text of ['', '3', '8/8', '-1/8', '1/0', 'auto/0', '1/8/2', '1.0/8', '0x1/8', '0/99999999999', '9999999/9999999999', 'Auto']) {
     t.match(
       messageOf(() => parseShard(text)),
-      /^2 usage wrong --shard: .*, expected I\/N with 0 <= I < N, auto, or auto\/N$/,
+      /^2 usage wrong --shard: .*, expected I\/N with 0 <= I < N, auto, or auto\/N; N at most 1,000,000$/,
       text
     )
   }
@@ -52,7 +52,11 @@ const CASES: ReadonlyArray<readonly [told: string, env: Readonly<Record<string, 
   ['auto/8', slurm(3, 3, 3, 1, 1), '{"index":3,"count":8}'],
   ['auto/8', slurm(3, 0, 7, 1, 8), '{"index":3,"count":8}'],
   ['auto/8', slurm(3, 1, 8, 1, 8), '2 usage wrong --shard: an array from 1, expected --array=0-7, as auto/8 counts'],
-  ['auto/8', slurm(8, 8, 8, 1, 1), '2 usage wrong --shard: task 8 of an array of 8, expected a task from 0 to 7'],
+  // --array=2,5,7 is a rerun of some; 0-14:2 and 3-9 are whole ranges of other numbers
+  ['auto/8', slurm(5, 2, 7, 1, 3), '{"index":5,"count":8}'],
+  ['auto/8', slurm(4, 0, 14, 2, 8), '2 usage wrong --shard: an array up to 14, expected --array=0-7, as auto/8 counts'],
+  ['auto/8', slurm(4, 3, 9, 1, 7), '2 usage wrong --shard: an array up to 9, expected --array=0-7, as auto/8 counts'],
+  ['auto/8', slurm(8, 8, 8, 1, 1), '2 usage wrong --shard: an array up to 8, expected --array=0-7, as auto/8 counts'],
   ['auto', { SLURM_ARRAY_TASK_ID: '3' }, '2 usage wrong --shard: no SLURM_ARRAY_TASK_MIN, expected what Slurm sets for a task of an array'],
   [
     'auto',

@@ -125,7 +125,7 @@ export const OPTIONS = {
   shard: {
     type: 'string',
     value: 'I/N',
-    commands: SAMPLES,
+    commands: ['traces', 'diagnose'],
     help: 'do part I of N, from 0, and write what merge needs; auto: as Slurm, Kubernetes or AWS Batch say; auto/N: of N (docs/scale.md)'
   },
   partial: {

@@ -10,7 +10,7 @@ const MAX_SHARDS = 1_000_000
 /** @param count null: the scheduler says how many there are */
 export type ShardTold = ShardNumber | { readonly index: 'auto'; readonly count: number | null }
 
-const EXPECTED = 'I/N with 0 <= I < N, auto, or auto/N'
+const EXPECTED = 'I/N with 0 <= I < N, auto, or auto/N; N at most 1,000,000'
 
 /** @throws Fault with exit code 2 */
 export function parseShard(text: string): ShardTold {
@@ -75,7 +75,7 @@ export function shardOf(told: ShardTold, env: Environment): ShardNumber {
 }
 
 /**
- * Where the user states N, the array counts from 0: a task that runs alone is the task of its number. Else its variables must
+ * Where the user states N, the array is 0 to N-1 or some of that: a task that runs alone is the task of its number. Else its variables must
  * describe a range without a gap. A range of one task is not enough: the rerun of one task has it too.
  */
 function slurmShard(read: (name: string) => number | null, told: number | null): ShardNumber {
@@ -88,7 +88,10 @@ function slurmShard(read: (name: string) => number | null, told: number | null):
   if (told !== null) {
     const first = read('SLURM_ARRAY_TASK_MIN')
     const isWhole = read('SLURM_ARRAY_TASK_COUNT') === told && told > 1
-    if (isWhole && first !== 0) throw wrong(`an array from ${first}`, `--array=0-${told - 1}, as auto/${told} counts`)
+    const expected = `--array=0-${told - 1}, as auto/${told} counts`
+    if (isWhole && first !== 0) throw wrong(`an array from ${first}`, expected)
+    const last = read('SLURM_ARRAY_TASK_MAX')
+    if (last !== null && last >= told) throw wrong(`an array up to ${last}`, expected)
     return { index: id, count: told }
   }
   const [min, max, step, count] = ['MIN', 'MAX', 'STEP', 'COUNT'].map(name => needed(`SLURM_ARRAY_TASK_${name}`))

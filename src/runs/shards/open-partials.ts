@@ -4,6 +4,7 @@
  */
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { Failures, Fault, describeCause, printable } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
 import type { DumpReading } from '../../schema/samples.js'
@@ -152,9 +153,12 @@ class PartialsReading {
     for (const { head } of this.#known) counts.set(of(head), (counts.get(of(head)) ?? 0) + 1)
     const [usual] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? []
     const like = this.#known.find(({ head }) => of(head) === usual)
+    if (like === undefined) return []
+    const found = (head: RunHead): string =>
+      problem === 'differently set' ? settingsThatDiffer(head.settings, like.head.settings).join(', ') : of(head)
     return this.#known
       .filter(({ head }) => of(head) !== usual)
-      .map(({ path, head }) => fault(problem, printable(of(head)), `${expected} of ${printable(like?.path ?? '', 400)}`, path))
+      .map(({ path, head }) => fault(problem, printable(found(head)), `${expected} of ${printable(like.path, 400)}`, path))
   }
 
   #doubled(): Fault[] {
@@ -214,6 +218,18 @@ class PartialsReading {
 
 function fault(problem: string, found: string, expected: string, file: string | undefined): Fault {
   return new Fault({ format: 'partial', problem, found, expected, place: file === undefined ? {} : { file } })
+}
+
+/** Names of the settings that two runs have otherwise, such as `snapshot.dump.skipBad`. */
+function settingsThatDiffer(a: unknown, b: unknown, path = ''): string[] {
+  if (isDeepStrictEqual(a, b)) return []
+  if (!isPlain(a) || !isPlain(b)) return [path]
+  const names = new Set([...Object.keys(a), ...Object.keys(b)])
+  return [...names].flatMap(name => settingsThatDiffer(a[name], b[name], path === '' ? name : `${path}.${name}`))
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `shards 3, 5-7` */
