@@ -173,7 +173,7 @@ t.test('columns and record are asked for together or alone: each is the same', a
       {
         kind: 'sample',
         wanted: { columns, record: record ? { thresholds: [0.1] } : null },
-        neighbours: { before: numbers, behind: null },
+        neighbours: { before: numbers.map(x => 1 - x), behind: null },
         against: null,
         index: 5,
         folder: '.',
