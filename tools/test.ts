@@ -22,6 +22,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const LONG = [
   'audit-mutations',
   'diagnose',
+  'article-browser',
   'page-browser',
   'slurm',
   'page',

@@ -1,9 +1,9 @@
-/** The article that `all` makes of the replica, in a real browser. The other page, and a failed audit: all/page-browser.test.ts. */
+/** The article that `all` makes of the replica, in a real browser. The other page, and a failed audit: page-browser.test.ts. */
 import { statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { PAGES, pageFile, testLinks, testPage, withBrowser } from './support/browser-pages.js'
-import { runReplica } from './support/replica-run.js'
+import { PAGES, pageFile, testLinks, testPage, withBrowser } from '../support/browser-pages.js'
+import { runReplica } from '../support/replica-run.js'
 
 await withBrowser(async browser => {
   const run = await runReplica(t)
