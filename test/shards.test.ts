@@ -269,6 +269,26 @@ t.test('a shard that is there and whole is not done twice', async t => {
   )
 })
 
+t.test('of two cuts that run at once into one folder, the one that ends last is refused and leaves nothing', async t => {
+  const out = t.testdir()
+  const inputs = await writeInputs(join(out, 'inputs'))
+  const paths = [inputs['lines']]
+  const [ours, theirs] = [join(out, 'ours'), join(out, 'theirs')]
+  await inShards(paths, 2, theirs, pool)
+  const onPart = () => {
+    mkdirSync(join(ours, 'partials'), { recursive: true })
+    copyFileSync(join(theirs, 'partials/shard-0-of-2.arrow'), join(ours, 'partials/shard-0-of-2.arrow'))
+    return () => {}
+  }
+  t.match(await messagesOf(runShard({ paths, settings: shardSettings(), shard: { index: 0, count: 3 }, pool, out: ours, onPart })), [
+    /^usage other shards in the output folder: partials\/shard-0-of-2\.arrow/
+  ])
+  t.strictSame(
+    tree(ours).filter(path => !path.endsWith('/')),
+    ['partials/shard-0-of-2.arrow']
+  )
+})
+
 t.test('on the command line', async t => {
   const out = t.testdir()
   const inputs = await writeInputs(join(out, 'inputs'))

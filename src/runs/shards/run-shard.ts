@@ -86,6 +86,14 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
   const planned = [...new Set(parts.map(({ snapshot }) => snapshot))].map(number => ({ number, ...plan.snapshots[number] }))
   const meta: PartialMeta = { ...head, shards: [shard.index], planned, parts }
   await writePartial(out, path, meta, rows)
+  // Another cut may have begun meanwhile. The partial stands before this look, so of two cuts one at least sees the other.
+  try {
+    await refuseOtherShards(out, shard)
+  } catch (error) {
+    await rm(join(out, path), { force: true })
+    await removeTokens(out, shard)
+    throw error
+  }
   return outcomeOf('done', path, meta, rows)
 }
 

@@ -51,8 +51,12 @@ export const maskedBootstrap: FaultKind = {
     if (gaps === 0) return behindTheEnd(seen)
     if (values === 0) return null
     const decay = seen.evidence.relation?.b ?? 0
+    // With lambda = 1 no value enters a return.
+    const what = seen.evidence.coefficients.valuesMatter
+      ? 'the value of a masked token bootstraps'
+      : 'the return of a masked token goes on to'
     return {
-      message: `Masked tokens count like any other: at ${counted(gaps, 'gap')} between turns the value of a masked token bootstraps the token in front, and each masked token multiplies what follows by gamma lambda = ${shown(decay)}`,
+      message: `Masked tokens count like any other: at ${counted(gaps, 'gap')} between turns ${what} the token in front, and each masked token multiplies what follows by gamma lambda = ${shown(decay)}`,
       place: first,
       evidence: { gaps, masked_values_not_zero: values, gamma_lambda: decay }
     }
