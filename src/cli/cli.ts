@@ -45,11 +45,11 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   if (command.command === 'verify') return (await import('./verify.js')).runVerify(command, io)
   if (command.command === 'manifest') return (await import('./manifest.js')).runManifest(command, io)
   if (command.command === 'fetch') return (await import('./fetch.js')).runFetch(command, io)
-  if (command.command === 'merge') return (await import('./merge.js')).runMerge(command, io)
   if (command.command === 'study init') return (await import('./study.js')).runStudyInit(command, io)
   const { lowLimits, systemLimits } = await import('../core/system/limits.js')
   const low = lowLimits(systemLimits(), command.command, NEEDS[command.command])
   if (low.length > 0) throw new Failures(low)
+  if (command.command === 'merge') return (await import('./merge.js')).runMerge(command, io)
   // The threads start first: they load their code while this thread loads its own.
   const { openTracePool } = await import('../compute/traces/pool.js')
   const pool = openTracePool(command.threads)
@@ -68,10 +68,11 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
 /**
  * The least that each command was measured to work with, with a margin (docs/performance.md). In open files: at most 25 on Node 20, 25 to 30 on 22 and 24.
  */
-const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'traces' | 'watch', Needs>> = {
+const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'merge' | 'traces' | 'watch', Needs>> = {
   all: { addresses: 780, data: 145, files: 32 },
   audit: { addresses: 780, data: 145, files: 32 },
   diagnose: { addresses: 640, data: 120, files: 32 },
+  merge: { addresses: 780, data: 145, files: 32 },
   traces: { addresses: 640, data: 120, files: 32 },
   watch: { addresses: 640, data: 120, files: 32 }
 }
