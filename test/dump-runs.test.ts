@@ -1,10 +1,11 @@
 /** `traces` over dumps as a user runs it: what is read, left out, compared and refused. Expected numbers are by hand. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Random } from '../src/replica/random.js'
 import { runCli } from './support/cli.js'
-import { npzFile } from './support/dump-files.js'
+import { findSnapshots, recogniseFile } from '../src/study/inventory.js'
+import { npzFile, type TestArray } from './support/dump-files.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
 
 interface Row {
@@ -371,3 +372,71 @@ t.test('a dump of which no sample is left is refused', async t => {
     t.match(run.stderr, `dump no sample left: ${found}`, what)
   }
 })
+
+t.test('a file of a folder of dumps that is none is named with what is wrong, and the dumps are done', async t => {
+  const columns = (shape: readonly number[]): TestArray => ({ dtype: 'float32', shape, data: [0.5, 0.25, 0.125, 1] })
+  const dump = await npzFile({ values: columns([2, 2]), returns: columns([2, 2]) })
+  const metrics = await npzFile({ loss: columns([4]) })
+  const damaged = Buffer.from(await npzFile({ values: columns([4]) }))
+  damaged.fill(0, damaged.indexOf('NUMPY') - 1, damaged.indexOf('NUMPY') + 5)
+  const cases: ReadonlyArray<readonly [what: string, name: string, write: (path: string) => void, message: RegExp, done: number]> = [
+    [
+      'arrays of one axis',
+      'metrics.npz',
+      path => writeFileSync(path, metrics),
+      /^critic-traces: snapshot not of the dumps: no array of two axes, .* \(dumps\/metrics\.npz\)$/m,
+      2
+    ],
+    [
+      'a link that leads nowhere',
+      'step_3.npz',
+      path => symlinkSync('none.npz', path),
+      /snapshot unreadable path: ENOENT .* \(dumps\/step_3\.npz\)/,
+      2
+    ],
+    // A damaged dump is one of the series: without it the series would lack a step.
+    [
+      'arrays without a header',
+      'step_3.npz',
+      path => writeFileSync(path, damaged),
+      /npy not recognised: .* \(dumps\/step_3\.npz, member values\.npy, byte 0\)/,
+      0
+    ],
+    [
+      'half a file',
+      'step_3.npz',
+      path => writeFileSync(path, dump.slice(0, dump.length / 2)),
+      /zip truncated: .* \(dumps\/step_3\.npz\)/,
+      0
+    ]
+  ]
+  for (const [what, name, write, message, done] of cases) {
+    const cwd = t.testdir({ dumps: {} })
+    for (const step of [1, 2]) writeFileSync(join(cwd, `dumps/step_${step}.npz`), dump)
+    write(join(cwd, 'dumps', name))
+    const run = await runCli(['traces', 'dumps', '--out', 'out', '--no-figures', '--no-arrow'], { cwd })
+    t.equal(run.code, 3, what)
+    t.match(run.stderr, message, what)
+    const { snapshots } = JSON.parse(readFileSync(join(cwd, 'out/critic-trace-snapshots.json'), 'utf8')) as {
+      snapshots: { status: string }[]
+    }
+    const by_step = done === 0 ? [] : stepsOf(join(cwd, 'out/dumps/training_data/critic-trace-statistics.json'))
+    t.same([snapshots.filter(({ status }) => status === 'ok').length, by_step], done === 0 ? [0, []] : [1, [1, 2]], what)
+  }
+  const cwd = t.testdir({ dumps: {} })
+  writeFileSync(join(cwd, 'dumps/step_1.npz'), dump)
+  writeFileSync(join(cwd, 'dumps/step_2.npz'), dump)
+  const faults: string[] = []
+  const denied = Object.assign(new Error('permission denied'), { code: 'EACCES' })
+  const recognise = (path: string) => (path.endsWith('2.npz') ? Promise.reject(denied) : recogniseFile(path))
+  const plans = await findSnapshots([join(cwd, 'dumps')], ({ message }) => faults.push(message), null, recognise)
+  t.same(
+    plans.map(({ dumpFiles }) => dumpFiles),
+    [['step_1.npz']]
+  )
+  t.match(faults, [/^snapshot unreadable path: EACCES .*step_2\.npz\)$/], 'a file that may not be read')
+})
+
+function stepsOf(path: string): number[] {
+  return (JSON.parse(readFileSync(path, 'utf8')) as { by_step: { step: number }[] }).by_step.map(({ step }) => step)
+}

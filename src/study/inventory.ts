@@ -193,27 +193,35 @@ interface DumpFolder {
   readonly damaged: ReadonlyMap<string, Fault>
   /** files that cannot be opened */
   readonly unreadable: readonly Fault[]
-  /** number of the files of another kind */
-  readonly others: number
+  /** names of the files of another kind */
+  readonly others: readonly string[]
 }
 
 /** What the files of a folder are, ordered by code point. */
-async function dumpsOf(folder: string, names: readonly string[], { recognise }: Search): Promise<DumpFolder> {
+async function dumpsOf(folder: string, files: readonly Dirent[], { recognise }: Search): Promise<DumpFolder> {
   const dumps: string[] = []
   const damaged = new Map<string, Fault>()
   const unreadable: Fault[] = []
-  let others = 0
-  for (const name of names.filter(n => !n.startsWith('.') && n !== OWN_ARCHIVE).sort(compareCodepoints)) {
+  const others: string[] = []
+  const looked = files.filter(({ name }) => !name.startsWith('.') && name !== OWN_ARCHIVE)
+  for (const file of looked.sort((a, b) => compareCodepoints(a.name, b.name))) {
+    const { name } = file
     const path = join(folder, name)
+    const isNamedDump = DUMP_ENDING.test(name)
     try {
-      if (!(await stat(path)).isFile()) continue
+      const info = await stat(path)
+      const kind = kindOf(info)
+      if (kind !== null) {
+        if (isNamedDump && !info.isDirectory()) unreadable.push(snapshotFault('wrong kind of file', path, kind, undefined, 'a file'))
+        continue
+      }
       const recognised = await recognise(path)
       if (recognised === 'dump') dumps.push(name)
-      else if (recognised === null) others++
+      else if (recognised === null) others.push(name)
       else damaged.set(name, recognised)
     } catch (error) {
-      // A link that leads nowhere is no dump.
-      if (errorCode(error) === 'ENOENT') continue
+      // It went since the folder was read, or is a link that leads nowhere.
+      if (errorCode(error) === 'ENOENT' && !(isNamedDump && file.isSymbolicLink())) continue
       unreadable.push(error instanceof Fault ? error : snapshotFault('unreadable path', path, describeCause(error), error))
     }
   }
@@ -228,7 +236,8 @@ async function* search(folder: string, how: Search): AsyncGenerator<FoundSnapsho
     yield snapshotFault('unreadable folder', folder, describeCause(cause), cause, 'a folder that can be read')
     return
   }
-  const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
+  const entriesOfFiles = entries.filter(e => !e.isDirectory())
+  const files = entriesOfFiles.map(e => e.name)
   const pages = ['index.html', 'index.html.gz'].filter(name => files.includes(name))
   const npzFiles = npzNames(entries)
   const pageFiles = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
@@ -246,19 +255,22 @@ async function* search(folder: string, how: Search): AsyncGenerator<FoundSnapsho
     yield snapshotFault('unclear page', folder, found, undefined, 'the page itself as the path, or a page named index.html')
     return
   }
-  const { dumps, damaged, unreadable, others: passedOver } = await dumpsOf(folder, files, how)
-  yield* unreadable
-  // Beside dumps a damaged file is one of them, and reading it says what is wrong.
-  const dumpFiles = dumps.length === 0 ? [] : [...dumps, ...damaged.keys()].sort(compareCodepoints)
-  if (dumps.length === 0) for (const [name, fault] of damaged) if (!npzFiles.includes(name)) yield fault
+  const { dumps, damaged, unreadable, others } = await dumpsOf(folder, entriesOfFiles, how)
   const real = await realpath(folder)
-  const single = npzFiles.find(name => !dumpFiles.includes(name))
-  if (dumpFiles.length > 0 && single !== undefined) {
-    const found = `dumps of many traces beside the NPZ file of one, ${printable(single)}`
-    yield snapshotFault('unclear folder', folder, found, undefined, 'a folder of one kind, or the files themselves as paths')
-  } else if (dumpFiles.length > 0) {
+  if (dumps.length > 0) {
+    yield* unreadable
+    const singles = others.filter(name => npzFiles.includes(name))
+    if (singles.length > 0) yield besideDumps(folder, singles)
+    // Beside dumps a damaged file is one of them, and reading it says what is wrong.
+    const dumpFiles = [...dumps, ...damaged.keys()].sort(compareCodepoints)
+    const passedOver = others.length - singles.length
     yield { kind: 'dump', folder, html: null, npzFiles: [], dumpFiles, ...(passedOver === 0 ? {} : { passedOver }), real }
-  } else if (npzFiles.length > 0) {
+    return
+  }
+  // A folder of one trace a file says itself what is wrong with one of them.
+  yield* unreadable.filter(({ place }) => !npzFiles.includes(basename(place.file ?? '')))
+  for (const [name, fault] of damaged) if (!npzFiles.includes(name)) yield fault
+  if (npzFiles.length > 0) {
     yield { kind: 'npz-folder', folder, html: null, npzFiles, dumpFiles: [], real }
   } else {
     const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
@@ -268,6 +280,13 @@ async function* search(folder: string, how: Search): AsyncGenerator<FoundSnapsho
       yield* search(below, how)
     }
   }
+}
+
+/** NPZ files that are no dumps: the dumps are read without them, and the user is told. */
+function besideDumps(folder: string, [first, ...more]: readonly string[]): Fault {
+  const found = `no array of two axes, beside dumps that have one${more.length === 0 ? '' : ` (and ${more.length} more such files)`}`
+  const expected = 'a dump of many traces, or a folder for traces of a file each'
+  return snapshotFault('not of the dumps', join(folder, first), found, undefined, expected)
 }
 
 /** Links are included. Whether one leads out of the folder is checked when it is opened (`resolveBeside`). */

@@ -4,6 +4,7 @@
  */
 import type { ByteSource } from '../../core/byte-source.js'
 import { Fault } from '../../core/errors.js'
+import { openNpzFile } from '../npz/npz-file.js'
 import { readFooter } from '../parquet/footer.js'
 import { readSafetensors, statesHeader } from '../safetensors/safetensors.js'
 import { isArchive, openArchive } from '../torch/archive.js'
@@ -27,6 +28,8 @@ export async function damageOf(source: ByteSource, file: string): Promise<Fault 
     return faultOf(async () => {
       const { names } = await openArchive(source, place)
       if (isTorchName && !isArchive(names)) throw unlike('torch', 'a ZIP archive without a pickle', 'a member <prefix>/data.pkl', file)
+      if (ending === 'npz')
+        for (const header of (await openNpzFile(source, file)).headers.values()) if (header instanceof Fault) throw header
     })
   }
   if (begins(PARQUET_MAGIC)) return (await faultOf(() => readFooter(source)))?.at(place) ?? null
