@@ -204,8 +204,26 @@ t.test('partials that do not belong together are refused, each by its name', asy
   await inShards([inputs['lines']], 3, join(out, 'three'), pool)
   const foreign = join(out, 'three/partials/shard-1-of-3.arrow')
   t.match(await only([file(0), file(1), foreign]), [
-    /^partial foreign: 3 shards, inputs [0-9a-f]{12}, expected the inputs, .* \(.*shard-1-of-3\.arrow\)$/
+    /^partial foreign: 3 shards, expected 2 shards, as .*shard-0-of-2\.arrow has \(.*shard-1-of-3\.arrow\)$/
   ])
+  const longer = join(out, 'longer/lines')
+  mkdirSync(longer, { recursive: true })
+  const [name] = readdirSync(inputs['lines'])
+  const bytes = readFileSync(join(inputs['lines'], name))
+  const foreignTo = async (paths: readonly string[], folder: string): Promise<readonly string[]> => {
+    await inShards(paths, 2, join(out, folder), pool)
+    return only([file(0), file(1), join(out, folder, 'partials/shard-1-of-2.arrow')])
+  }
+  writeFileSync(join(longer, name), Buffer.concat([bytes, bytes]))
+  const [has, grouped] = [
+    `, as .*shard-[01]-of-2\\.arrow has \\(.*partials/shard-1-of-2\\.arrow\\)$`,
+    (n: number) => n.toLocaleString('en')
+  ]
+  const sized = `^partial foreign: lines/${name}, ${grouped(2 * bytes.length)} bytes, expected ${grouped(bytes.length)} bytes`
+  t.match(await foreignTo([longer], 'longer-out'), [new RegExp(sized + has)], 'the path that has another size')
+  writeFileSync(join(longer, name), bytes)
+  t.match(await foreignTo([longer], 'fewer'), [new RegExp(`^partial foreign: no lines/dump_b\\.jsonl, expected one${has}`)])
+  t.match(await foreignTo([inputs['lines'], inputs['padded']], 'more'), [/^partial foreign: 2 snapshots, expected 1 snapshot, as /])
   await inShards([inputs['lines']], 2, join(out, 'set'), pool, { skipBad: true })
   const set = join(out, 'set/partials/shard-1-of-2.arrow')
   t.match(await only([file(0), file(1), set]), [
@@ -216,7 +234,9 @@ t.test('partials that do not belong together are refused, each by its name', asy
     join(out, 'old.arrow'),
     encodePartial({ ...meta, planned: planned(), versions: { ...meta.versions, node: '18.0.0' } }, [...rows()])
   )
-  t.match(await only([file(0), file(1), join(out, 'old.arrow')]), [/^partial of another program: .*18\.0\.0.* \(.*old\.arrow\)$/])
+  t.match(await only([file(0), file(1), join(out, 'old.arrow')]), [
+    /^partial of another program: node 18\.0\.0, expected the version .* of .*shard-0-of-2\.arrow \(.*old\.arrow\)$/
+  ])
   writeFileSync(join(out, 'torn.arrow'), readFileSync(file(1)).subarray(0, 5000))
   t.match(await only([file(0), join(out, 'torn.arrow'), join(out, 'no.arrow')]), [
     /^partial not found: .*no\.arrow\)$/,

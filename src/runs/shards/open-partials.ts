@@ -9,6 +9,7 @@ import { Failures, Fault, describeCause, printable } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
 import type { DumpReading } from '../../schema/samples.js'
 import type { MeasuredPart, PartialMeta, PartialRow, PlannedSnapshot } from './contract.js'
+import { plansThatDiffer } from './foreign-plan.js'
 import { readPartial, scratchMemory, stateOfFile, type PartialState, type OpenPartial } from './partial-file.js'
 
 const ENDING = '.arrow'
@@ -154,11 +155,19 @@ class PartialsReading {
     const [usual] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? []
     const like = this.#known.find(({ head }) => of(head) === usual)
     if (like === undefined) return []
-    const found = (head: RunHead): string =>
-      problem === 'differently set' ? settingsThatDiffer(head.settings, like.head.settings).join(', ') : of(head)
     return this.#known
       .filter(({ head }) => of(head) !== usual)
-      .map(({ path, head }) => fault(problem, printable(found(head)), `${expected} of ${printable(like.path, 400)}`, path))
+      .map(odd => {
+        const { path, head, snapshots } = odd
+        if (problem === 'foreign') {
+          const near =
+            this.#known.find(other => of(other.head) === usual && [...snapshots].some(number => other.snapshots.has(number))) ?? like
+          return foreign(odd, near)
+        }
+        const differ =
+          problem === 'differently set' ? settingsThatDiffer(head.settings, like.head.settings) : programThatDiffers(head, like.head)
+        return fault(problem, printable(differ.join(', '), 400), `${expected} of ${printable(like.path, 400)}`, path)
+      })
   }
 
   #doubled(): Fault[] {
@@ -218,6 +227,20 @@ class PartialsReading {
 
 function fault(problem: string, found: string, expected: string, file: string | undefined): Fault {
   return new Fault({ format: 'partial', problem, found, expected, place: file === undefined ? {} : { file } })
+}
+
+/** Of the inputs: the first path that both partials have otherwise. Their lists of files are read again. */
+function foreign(odd: KnownPartial, usual: KnownPartial): Fault {
+  const planOf = ({ path, head }: KnownPartial) => ({ ...head, planned: readPartial(path).planned() })
+  const { found, expected } = plansThatDiffer(planOf(odd), planOf(usual))
+  return fault('foreign', found, `${expected}, as ${printable(usual.path, 400)} has`, odd.path)
+}
+
+/** `versions.node 18.0.0` */
+function programThatDiffers({ generator, versions }: RunHead, other: RunHead): string[] {
+  const own: Readonly<Record<string, unknown>> = { ...generator, ...versions }
+  const names = settingsThatDiffer(own, { ...other.generator, ...other.versions })
+  return names.map(name => `${name} ${String(own[name] ?? 'not stated')}`)
 }
 
 /** Names of the settings that two runs have otherwise, such as `snapshot.dump.skipBad`. */
