@@ -257,6 +257,7 @@ t.test('seconds on the command line', async t => {
     once: false,
     against: null
   })
+  t.notOk('shard' in parseCommand(['watch', 'a']), 'a watch is no shard')
   t.match(parseCommand(['watch', 'a', '--settle', '0.5', '--poll', '60', '--once']), { settle: 0.5, poll: 60, once: true })
   for (const [option, text] of [
     ['settle', '0'],

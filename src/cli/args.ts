@@ -36,7 +36,7 @@ export interface TracesOptions extends RunOptions, TraceTold {
   readonly shard: ShardTold | null
 }
 
-export interface WatchOptions extends TracesOptions {
+export interface WatchOptions extends Omit<TracesOptions, 'shard'> {
   /** how long a file must stand still, in seconds */
   readonly settle: number
   /** longest time between two looks, in seconds */
@@ -163,10 +163,11 @@ export function parseCommand(argv: readonly string[]): Command {
   if (command === 'traces' || command === 'watch' || command === 'diagnose') {
     if (paths.length === 0)
       throw usage('no path', `${command} without PATH`, "trainers' dumps, snapshot folders, HTML files or a folder of many")
-    const told = { paths, shard: shardOption(values), ...runOptions(values), ...tracesOptions(values), ...common }
-    if (command === 'traces') return { command, ...told }
+    const told = { paths, ...runOptions(values), ...tracesOptions(values), ...common }
     if (command === 'watch') return { command, ...told, ...watchOptions(values) }
-    return { command, ...told, ...diagnoseOptions(values) }
+    const shard = shardOption(values)
+    if (command === 'traces') return { command, ...told, shard }
+    return { command, ...told, shard, ...diagnoseOptions(values) }
   }
   if (command === 'merge') return { command, ...mergeOptions(paths, values), ...common }
   if (command === 'fetch') return { command, ...fetchOptions(paths, values), ...common }

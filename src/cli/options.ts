@@ -223,7 +223,11 @@ export const OPTIONS = {
     commands: ['watch'],
     help: 'entries of deleted files stay, as for a trainer that keeps its last dumps alone'
   },
-  once: { type: 'boolean', commands: ['watch'], help: 'analyse what is there and end, as for cron' },
+  once: {
+    type: 'boolean',
+    commands: ['watch'],
+    help: 'analyse what is there and end, as for cron; without it a PATH that is not there yet is waited for'
+  },
   name: { type: 'string', value: 'NAME', commands: ['study init'], help: "name of the study (default: the folder's)" },
   threads: {
     type: 'string',

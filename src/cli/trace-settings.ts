@@ -16,7 +16,7 @@ export interface ToldSettings {
 }
 
 /** @throws Fault where options give one name to two things */
-export async function settingsOf(options: TracesOptions): Promise<ToldSettings> {
+export async function settingsOf(options: Omit<TracesOptions, 'shard'>): Promise<ToldSettings> {
   const { study: dir, keys: told, successAbove, jumpAbove, marker, skipBad, against, tokenizer, tables } = options
   const study = dir === null ? null : (await (await import('../study/study.js')).loadStudy(dir)).study
   const stated = study?.critic_traces ?? null
@@ -55,7 +55,7 @@ async function refuseSameNames(keys: SnapshotKeys): Promise<void> {
   }
 }
 
-function placeTaken(stated: CriticTraceStudy, options: TracesOptions): string[] {
+function placeTaken(stated: CriticTraceStudy, options: Omit<TracesOptions, 'shard'>): string[] {
   const { keys: told, successAbove, jumpAbove, marker } = options
   const taken: Array<readonly [option: string, given: string | number | null, of: string | number | null]> = [
     ['--success-above', successAbove, stated.success_threshold],

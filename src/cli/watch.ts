@@ -12,7 +12,7 @@ import { BATCH_PAGE } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import { batchExitCode } from '../runs/batch.js'
 import { batchCounts, type SnapshotResult } from '../runs/batch-result.js'
-import { runWatch, type WatchReport } from '../runs/watch.js'
+import { runWatch, type WatchGone, type WatchReport } from '../runs/watch.js'
 import { findSnapshots } from '../study/inventory.js'
 import type { WatchOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -25,7 +25,7 @@ export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: Tr
   return reporting({ ...options, note: pool.note }, io, async ({ progress, verbose }) => {
     const { paths, out, formats, settle, poll, keepDeleted, once, study, quiet, json } = options
     if (study !== null) refuseOutputsAtStudy(study, out)
-    await refuseMissing(paths)
+    if (once) await refuseMissing(paths)
     const { settings, notes } = await settingsOf(options)
     for (const note of notes) progress.line(`note: ${note}`)
     const say = (text: string): void => {
@@ -50,7 +50,7 @@ export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: Tr
   })
 }
 
-/** A path that leads nowhere is a mistake at the start; later it may go and come again. */
+/** Where nobody waits, a path that leads nowhere is a mistake. */
 async function refuseMissing(paths: readonly string[]): Promise<void> {
   for (const path of paths) if (!existsSync(path)) await findSnapshots([path])
 }
@@ -64,16 +64,16 @@ function reportText(report: Exclude<WatchReport, { kind: 'index' }>, paths: read
   switch (report.kind) {
     case 'watching':
       return `watching ${paths.map(path => printableId(path, 400)).join(', ')} into ${printableId(out, 400)}`
+    case 'waiting':
+      return `waiting for ${printableId(report.path, 400)}, which is not there yet`
     case 'note':
       return `note: ${printableId(report.text, 400)}`
     case 'writing':
       return `${printableId(report.label, 400)} is being written`
     case 'changed':
       return `${printableId(report.label, 400)} was replaced: it is analysed again`
-    case 'deleted':
-      return `${printableId(report.label, 400)} was deleted: its entry left the index`
-    case 'kept':
-      return `${printableId(report.label, 400)} was deleted: its entry stays`
+    case 'gone':
+      return goneText(report)
     case 'empty':
       return `${printableId(report.path, 400)} has no files now: the entries of the index stay`
     case 'left':
@@ -81,6 +81,13 @@ function reportText(report: Exclude<WatchReport, { kind: 'index' }>, paths: read
     case 'ended':
       return endedText(report)
   }
+}
+
+function goneText({ label, isKept, replaced }: WatchGone): string {
+  const stays = isKept ? 'stays' : 'left the index'
+  if (replaced === null) return `${printableId(label, 400)} was deleted: its entry ${stays}`
+  const [before, now] = [replaced.step, replaced.by].map(step => (step === null ? 'no step' : `step ${formatCount(step)}`))
+  return `${printableId(label, 400)} was replaced: ${now} in place of ${before}, whose entry ${stays}`
 }
 
 function endedText({ label, result, again }: Extract<WatchReport, { kind: 'ended' }>): string {

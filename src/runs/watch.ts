@@ -9,7 +9,7 @@
  * the next one finds the snapshots that are done unchanged.
  */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describeCause } from '../core/errors.js'
 import { isInside, realPlace } from '../core/system/folder.js'
 import { lockFolder } from '../render/outputs/folder-lock.js'
@@ -17,7 +17,7 @@ import { BATCH_INDEX, DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import { shortNames } from '../study/inventory.js'
-import { FileMemory, findUnits, walkFiles, type Walked, type WatchedFault, type WatchedUnit } from '../study/watched.js'
+import { FileMemory, findUnits, stepOfUnit, walkFiles, type Walked, type WatchedFault, type WatchedUnit } from '../study/watched.js'
 import { refusedName, runOne, sweepOutputs, tokenizerReader, type BatchRun } from './batch.js'
 import { writeBatchIndex, type IndexEntry, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
@@ -26,10 +26,11 @@ import { Wake } from './watch/wake.js'
 
 export type WatchReport =
   | { readonly kind: 'watching' }
+  /** nothing is at a path: a trainer may make it later */
+  | { readonly kind: 'waiting'; readonly path: string }
   /** it changed before it was analysed, or after */
   | { readonly kind: 'writing' | 'changed'; readonly label: string }
-  /** its files are gone: its entry left the index, or stays there (`keepDeleted`) */
-  | { readonly kind: 'deleted' | 'kept'; readonly label: string }
+  | WatchGone
   | { readonly kind: 'ended'; readonly label: string; readonly result: SnapshotResult; readonly again: boolean }
   | { readonly kind: 'index'; readonly written: WrittenIndex }
   | { readonly kind: 'note'; readonly text: string }
@@ -37,6 +38,15 @@ export type WatchReport =
   | { readonly kind: 'empty'; readonly path: string }
   /** with `once`: it does not stand still */
   | { readonly kind: 'left'; readonly label: string }
+
+/** A unit whose files are gone, or hold another step now: its entry left the index, or stays there (`keepDeleted`). */
+export interface WatchGone {
+  readonly kind: 'gone'
+  readonly label: string
+  readonly isKept: boolean
+  /** what its file holds now; null: it was deleted */
+  readonly replaced: { readonly step: number | null; readonly by: number | null } | null
+}
 
 export interface WatchRun extends Omit<BatchRun, 'onStart' | 'onProgress' | 'onEnd' | 'onIndex' | 'signal'> {
   /** ends the watch; what is being analysed is given up */
@@ -92,7 +102,12 @@ class Watching {
   #units = new Map<string, WatchedUnit>()
   #faults = new Map<string, WatchedFault>()
   readonly #results = new Map<string, SnapshotResult>()
-  readonly #labels = new Map<string, string>()
+  /** every unit as it was seen last */
+  readonly #seen = new Map<string, WatchedUnit>()
+  /** units that are gone, of which nobody was told yet: true where the entry stays */
+  readonly #gone = new Map<string, boolean>()
+  /** sources of the entries that left the index: of an earlier run nothing else is known */
+  readonly #sources = new Map<string, string>()
   #walked = ''
   /** paths below which the last look found no file */
   #empty: ReadonlySet<string> = new Set()
@@ -124,9 +139,10 @@ class Watching {
   }
 
   async run(): Promise<void> {
-    const { signal, once, now, settleMs, onReport } = this.#run
+    const { paths, signal, once, now, settleMs, onReport } = this.#run
     const begun = now()
     onReport({ kind: 'watching' })
+    for (const path of paths) if (!existsSync(path)) onReport({ kind: 'waiting', path })
     for (;;) {
       await this.#look()
       for (let next = this.#state.next(now()); next !== null && !signal.aborted; next = this.#state.next(now())) {
@@ -177,7 +193,7 @@ class Watching {
       this.#walked = walked.text
       this.#units = new Map([...this.#unseen(walked), ...units.map(unit => [unit.plan.name, unit] as const)])
       this.#faults = new Map(faults.map(fault => [`\0${fault.fault.message}`, fault]))
-      for (const [name, { label }] of this.#units) this.#labels.set(name, label)
+      for (const [name, unit] of this.#units) this.#seen.set(name, unit)
     }
     this.#observe(at)
     this.#looked = { at, walking, took: now() - at }
@@ -187,7 +203,7 @@ class Watching {
   #unseen(walked: Walked): Array<readonly [string, WatchedUnit]> {
     const { paths, onReport } = this.#run
     const empty = new Set(paths.filter(path => ![...walked.files.keys()].some(file => isInside(path, file))))
-    const kept = [...this.#units].filter(([, unit]) => [...empty].some(path => isInside(path, unit.file)))
+    const kept = [...this.#units].filter(([, unit]) => [...empty].some(path => isInside(path, unit.files[0])))
     for (const path of empty) if (!this.#empty.has(path) && kept.length > 0) onReport({ kind: 'empty', path })
     this.#empty = empty
     return kept
@@ -199,21 +215,42 @@ class Watching {
       [...of].map(([name, { state, modified }]) => ({ name, state, age: Date.now() - modified }))
     for (const { kind, name } of this.#state.observe([...observed(this.#units), ...observed(this.#faults)], at)) {
       if (kind === 'deleted') {
-        this.#gone(name)
+        this.#leave(name)
       } else if (this.#units.has(name)) {
         onReport({ kind: this.#results.has(name) ? 'changed' : 'writing', label: this.#label(name) })
       }
     }
+    this.#tellGone()
   }
 
-  #gone(name: string): void {
+  #leave(name: string): void {
     if (!this.#results.has(name)) return
     if (this.#run.keepDeleted && this.#results.get(name)?.status !== 'failed') {
-      this.#run.onReport({ kind: 'kept', label: this.#label(name) })
+      this.#gone.set(name, true)
     } else {
       this.#results.delete(name)
       this.#stale = true
     }
+  }
+
+  /** A file that holds another step now was replaced: that is told when the step is known, so when it was analysed. */
+  #tellGone(): void {
+    for (const [name, isKept] of this.#gone) {
+      const holder = this.#holderOf(name)
+      if (holder !== undefined && !this.#results.has(holder.plan.name)) continue
+      this.#gone.delete(name)
+      const label = holder === undefined ? this.#label(name) : basename(holder.files[0])
+      const replaced = holder === undefined ? null : { step: stepOfUnit(name), by: stepOfUnit(holder.plan.name) }
+      this.#run.onReport({ kind: 'gone', label, isKept, replaced })
+    }
+  }
+
+  /** The unit that a file of one that is gone belongs to now. */
+  #holderOf(name: string): WatchedUnit | undefined {
+    const before = this.#seen.get(name)?.files
+    const holds = ({ files, plan }: WatchedUnit): boolean =>
+      before === undefined ? plan.oneFile === true && plan.source === this.#sources.get(name) : before.some(file => files.includes(file))
+    return [...this.#units.values()].find(holds)
   }
 
   async #analyse(name: string, state: string): Promise<void> {
@@ -229,6 +266,7 @@ class Watching {
     // The columns of an outcome are not kept.
     this.#results.set(name, { ...result, outcome: null })
     this.#stale = true
+    this.#tellGone()
     this.#run.onReport({ kind: 'ended', label: this.#label(name), result, again })
   }
 
@@ -249,18 +287,21 @@ class Watching {
     const leaves = ({ name, source, status }: IndexEntry): boolean => {
       const from = given.findIndex(path => source === path || source?.startsWith(`${path}/`) === true)
       if (this.#run.keepDeleted && status === 'ok') return false
-      return from !== -1 && name !== null && !this.#units.has(name) && !this.#empty.has(paths[from])
+      if (from === -1 || name === null || source === null || this.#units.has(name) || this.#empty.has(paths[from])) return false
+      this.#sources.set(name, source)
+      return true
     }
     const run = { out, formats, threads: pool.threads, synthetic: settings.synthetic, leaves, signal }
     const written = await writeBatchIndex(run, this.results)
     this.#stale = false
     this.#indexed = this.#run.now()
-    for (const name of written.gone) onReport({ kind: 'deleted', label: this.#label(name) })
+    for (const name of written.gone) this.#gone.set(name, false)
+    this.#tellGone()
     onReport({ kind: 'index', written })
   }
 
   #label(name: string): string {
-    return this.#labels.get(name) ?? this.#faults.get(name)?.source ?? name
+    return this.#seen.get(name)?.label ?? this.#faults.get(name)?.source ?? name
   }
 
   #note(text: string): void {

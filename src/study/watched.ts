@@ -35,8 +35,8 @@ export interface WatchedUnit {
   readonly plan: SnapshotPlan
   /** its name in messages: of one file, the file's */
   readonly label: string
-  /** path of its page, or of the first of its files */
-  readonly file: string
+  /** path of its page, and of its files */
+  readonly files: readonly string[]
   /** the states of all its files, as text */
   readonly state: string
   /** time of the last change of one of its files, in milliseconds since 1970 */
@@ -189,7 +189,7 @@ export async function findUnits(
   const names = snapshotNames(plans.map(plan => ({ real: realOf(plan), segments: [plan.name] })))
   const units = plans.map((plan, i) => {
     const files = filesOf(plan)
-    return { plan: { ...plan, name: names[i] }, label: labelOf(plan), file: files[0], ...stateOf(files) }
+    return { plan: { ...plan, name: names[i] }, label: labelOf(plan), files, ...stateOf(files) }
   })
   return { units, faults }
 }
@@ -213,6 +213,12 @@ function labelOf({ source, dumpFiles, name }: SnapshotPlan): string {
 /** An index page is called by its folder. */
 function withoutIndex(source: string): string {
   return source.replace(/\/index\.html(?:\.gz)?$/, '')
+}
+
+/** The step that the name of a unit states; null: it is not that of a step. */
+export function stepOfUnit(name: string): number | null {
+  const stated = /--step-(\d+)$/.exec(name)
+  return stated === null ? null : Number(stated[1])
 }
 
 /** Names by what leads to the unit from the given path, so that they stay when another folder appears. */

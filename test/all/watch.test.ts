@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { becomes } from '../support/cpu.js'
 import { runCli } from '../support/cli.js'
-import { jsonLines } from '../support/dump-files.js'
+import { jsonLines, torchFile } from '../support/dump-files.js'
 import { hashes } from '../support/run.js'
 import { parseCsv } from '../support/csv-parse.js'
 import { root } from '../support/paths.js'
@@ -152,6 +152,58 @@ t.test('dumps as they come: written, replaced, damaged, deleted, renamed into pl
   t.same(await watch.ended, { code: 0, signal: null }, 'a signal is its usual end')
   t.match(watch.text(), /\d\d:\d\d:\d\d stopped: 1 snapshot, 0 failed\n$/)
   t.notMatch(watch.text(), /\n(?!\d\d:\d\d:\d\d )(?!$)/, 'every line has its time')
+})
+
+/** A dump that states its step. */
+const stating = (step: number): Uint8Array =>
+  torchFile({
+    format_version: 2,
+    rollout_id: step,
+    samples: [{ values: [0.5, 1], returns: [1, 1], loss_masks: [1, 1], response_lengths: 2, total_lengths: 2 }]
+  })
+
+t.test('a folder that comes later is waited for; a file that holds another step now was replaced, not deleted', async t => {
+  const dir = temp(t)
+  const steps = (): unknown[] =>
+    parseCsv(readFileSync(join(dir, 'out/critic-trace-by-step.csv'), 'utf8'))
+      .slice(1)
+      .map(([, step]) => step)
+  const put = (name: string, step: number): void => {
+    writeFileSync(join(dir, '.next'), stating(step))
+    renameSync(join(dir, '.next'), join(dir, 'dumps', name))
+  }
+  rmSync(join(dir, 'dumps'), { recursive: true })
+  const watch = start(t, dir, '--poll', '3600', '--keep-deleted')
+  t.ok(await watch.says('waiting for dumps, which is not there yet'))
+  mkdirSync(join(dir, 'dumps'))
+  put('first.pt', 1)
+  put('latest.pt', 5)
+  t.ok(await watch.says('latest.pt analysed: 1 trace, 2 tokens'))
+  t.ok(await watch.says('page over 2 steps'))
+  put('latest.pt', 6)
+  t.ok(await watch.says('latest.pt was replaced: step 6 in place of step 5, whose entry stays'))
+  t.ok(await watch.says('latest.pt analysed: 1 trace, 2 tokens'))
+  t.ok(await becomes(() => steps().length === 3))
+  t.same(steps(), ['1', '5', '6'])
+  watch.child.kill('SIGTERM')
+  t.same(await watch.ended, { code: 0, signal: null })
+  t.notMatch(watch.text(), /deleted/)
+
+  put('latest.pt', 7)
+  const args = ['watch', 'dumps', '--out', 'out', '--settle', '0.2', '--no-figures']
+  const once = await runCli([...args, '--once'], { cwd: dir })
+  t.match(once.stdout, / latest\.pt was replaced: step 7 in place of step 6, whose entry left the index\n/, 'of an earlier run too')
+  t.notMatch(once.stdout, /deleted/)
+  t.same(steps(), ['1', '7'])
+
+  const again = start(t, dir, '--poll', '3600')
+  t.ok(await again.says('latest.pt analysed: '))
+  put('latest.pt', 8)
+  t.ok(await again.says('latest.pt was replaced: step 8 in place of step 7, whose entry left the index'))
+  t.ok(await becomes(() => existsSync(join(dir, 'out/critic-trace-by-step.csv')) && steps().includes('8')))
+  t.same(steps(), ['1', '8'])
+  rmSync(join(dir, 'dumps/latest.pt'))
+  t.ok(await again.says('latest.pt was deleted: its entry left the index'))
 })
 
 t.test('what no event tells is found by looking; two paths into one folder of outputs', async t => {
