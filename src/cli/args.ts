@@ -54,6 +54,8 @@ export interface MergeOptions extends CommonOptions, Pick<RunOptions, 'out' | 't
   readonly paths: readonly string[]
   /** a partial to write in place of outputs; null: outputs */
   readonly partial: string | null
+  /** partials of another critic, or a folder of them; null: nothing is compared */
+  readonly against: string | null
 }
 
 export interface AuditOptions extends CommonOptions {
@@ -293,7 +295,10 @@ const NOT_OF_A_SHARD = ['formats', 'no-figures', 'parquet', 'no-arrow', 'against
 function shardOption(values: OptionValues): ShardTold | null {
   if (values.shard === undefined) return null
   const other = NOT_OF_A_SHARD.find(option => values[option] !== undefined)
-  const expected = 'one of them: a shard writes its partial and its tokens, merge draws, and a part is compared with nothing'
+  const expected =
+    other === 'against'
+      ? 'shards of both without it, then merge PARTIALS --against PARTIALS; two dumps are compared value by value by traces without --shard'
+      : 'one of them: a shard writes its partial and its tokens, and merge draws'
   if (other !== undefined) throw usage('contradiction', `--shard and --${other}`, expected)
   return parseShard(values.shard)
 }
@@ -301,10 +306,11 @@ function shardOption(values: OptionValues): ShardTold | null {
 function mergeOptions(paths: readonly string[], values: OptionValues): Omit<MergeOptions, keyof CommonOptions> {
   if (paths.length === 0) throw usage('no path', 'merge without PARTIALS', 'partials, or folders of them')
   const partial = values.partial === undefined ? null : pathText('--partial', values.partial, 'a file')
-  const other = (['out', 'formats', 'no-figures'] as const).find(option => values[option] !== undefined)
+  const other = (['out', 'formats', 'no-figures', 'against'] as const).find(option => values[option] !== undefined)
   if (partial !== null && other !== undefined) throw usage('contradiction', `--partial and --${other}`, 'one of them')
   const { out, threads, formats } = runOptions(values)
-  return { paths, partial, out, threads, formats }
+  const against = values.against === undefined ? null : pathText('--against', values.against, 'partials')
+  return { paths, partial, against, out, threads, formats }
 }
 
 const DEFAULT_DEADLINE_MINUTES = 60

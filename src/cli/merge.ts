@@ -20,9 +20,10 @@ export async function runMerge(options: MergeOptions, io: CliIo): Promise<Comman
       await reporter.tell(() => text)
       return { exitCode: EXIT.ok, report: { partial, ...combined } }
     }
-    const { out, formats, threads } = options
+    const { out, formats, threads, against } = options
     const merged = await mergePartials({
       paths,
+      ...(against === null ? {} : { against: [against] }),
       out,
       formats,
       threads,

@@ -166,11 +166,12 @@ export const OPTIONS = {
   },
   against: {
     type: 'string',
-    value: { traces: 'FILE', diagnose: 'PATH' },
-    commands: ['traces', 'diagnose'],
+    value: { traces: 'FILE', diagnose: 'PATH', merge: 'PARTIALS' },
+    commands: ['traces', 'diagnose', 'merge'],
     help: {
       traces: 'a second dump of the same traces, compared value by value',
-      diagnose: 'another critic: a snapshot or dump; every statistic of both, and the difference'
+      diagnose: 'another critic: a snapshot or dump; every statistic of both, and the difference',
+      merge: 'partials of another critic, or a folder of them: what diagnose --against writes'
     }
   },
   gamma: { type: 'string', value: 'X', commands: ['diagnose'], help: 'the discount as configured; exit 1 where the numbers show another' },

@@ -1,9 +1,12 @@
 /** Shards of every kind of input, at any number of them: the merge has the bytes of one machine. */
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openTracePool } from '../../src/compute/traces/pool.js'
 import { combinePartials } from '../../src/runs/shards/combine.js'
+import { runCli } from '../support/cli.js'
 import { queryDuckDb } from '../support/duckdb.js'
+import { hashes } from '../support/run.js'
 import { inShards, merged, onOneMachine, outputsOf, statesOf, writeInputs, type ShardedOptions } from '../support/shards.js'
 
 const pool = openTracePool(2)
@@ -52,6 +55,46 @@ t.test('partials in any order, and as a tree', async t => {
   const expected = outputsOf(join(out, 'whole'))
   t.strictSame(outputsOf(join(out, 'shuffled')), expected)
   t.strictSame(outputsOf(join(out, 'tree/merged')), expected)
+})
+
+t.test('two critics: the bytes of diagnose --against, from the shards of both', async t => {
+  const cwd = t.testdir()
+  const inputs = await writeInputs(join(cwd, 'inputs'))
+  const run = async (...argv: string[]): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> =>
+    runCli([...argv, '-q'], { cwd })
+  const sharded = async (out: string, count: number, ...argv: string[]): Promise<void> => {
+    for (let shard = 0; shard < count; shard++) {
+      t.match(await run('diagnose', ...argv, '--shard', `${shard}/${count}`, '--out', out), { code: 0, stderr: '' })
+    }
+  }
+  const { lines, padded, page } = inputs as Readonly<Record<'lines' | 'padded' | 'page', string>>
+  for (const [name, own, other] of [
+    ['dumps', lines, padded],
+    ['page', page, lines]
+  ]) {
+    const [whole, a, b, m] = ['whole', 'a', 'b', 'm'].map(part => `${name}/${part}`)
+    const told = ['--gamma', '0.9', '--sampling', 'every trajectory']
+    const { code, stderr } = await run('diagnose', own, '--against', other, ...told, '--out', whole, '--formats', 'svg')
+    await sharded(a, 3, own, ...told)
+    await sharded(b, 2, other)
+    t.match(await run('merge', `${a}/partials`, '--against', `${b}/partials`, '--out', m, '--formats', 'svg'), { code, stderr })
+    const { [`${basename(own)}/diagnose-run.json`]: record, ...expected } = hashes(join(cwd, whole))
+    t.ok(record !== undefined && Object.keys(expected).length > 5, name)
+    const written = hashes(join(cwd, m))
+    t.strictSame(Object.fromEntries(Object.keys(expected).map(path => [path, written[path]])), expected, name)
+    t.ok(readFileSync(join(cwd, m, basename(own), 'training_data/critic-diagnostics.json'), 'utf8').includes('"comparison"'))
+  }
+  await sharded('two', 1, lines, padded)
+  const merge = ['merge', 'dumps/a/partials', '--out', 'no', '--no-figures', '--against']
+  t.match(await run(...merge, 'two/partials'), {
+    code: 2,
+    stderr: /^critic-traces: usage wrong --against: 2 snapshots, expected partials of one snapshot/
+  })
+  await sharded('set', 1, padded, '--jump-above', '0.5')
+  t.match(await run(...merge, 'set/partials'), {
+    code: 3,
+    stderr: /^critic-traces: partial differently set: traces\.jump_threshold, expected what .*shard-0-of-3\.arrow/
+  })
 })
 
 t.test('DuckDB reads the tokens in place, and its sums are those of the statistics', async t => {

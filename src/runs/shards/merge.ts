@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { ExampleCollector, type ChosenExample, type ChosenExamples } from '../../compute/traces/examples.js'
 import type { Diagnosis } from '../../compute/diagnostics/contract.js'
 import { sampleStatistics } from '../../compute/traces/without-critic.js'
-import { EXIT, Failures, Fault, toFault } from '../../core/errors.js'
+import { counted } from '../../core/counts.js'
+import { EXIT, Failures, Fault, printable, toFault } from '../../core/errors.js'
 import type { FigureFormat } from '../../render/figures/config.js'
 import { DIAGNOSE_RECORD } from '../../render/outputs/output-names.js'
 import { writeSamples } from '../../render/outputs/samples.js'
@@ -20,7 +21,7 @@ import { factsOf } from '../../ingest/dumps/findings.js'
 import { writeBatchIndex, type WrittenIndex } from '../batch-index.js'
 import type { SnapshotResult } from '../batch-result.js'
 import { originOf, RunContext } from '../context.js'
-import { finishDiagnosis } from '../diagnose.js'
+import { finishDiagnosis, type ReadSet } from '../diagnose.js'
 import { RecordSpill } from '../record-spill.js'
 import { retireRecord, settingsHash, writeRunRecord } from '../record.js'
 import { drawnSnapshot, finishSnapshot, snapshotInputs, type SnapshotOutcome } from '../snapshot.js'
@@ -28,12 +29,14 @@ import { noSampleLeft, type SourceEnd } from '../trace-source.js'
 import { inTransaction, throwIfInterrupted } from '../transaction.js'
 import type { MeasuredPart, ShardSettings, TraceState } from './contract.js'
 import { joinedParts, joinedReading } from './joined-parts.js'
-import { openPartials, type Partials } from './open-partials.js'
+import { openPartials, settingsThatDiffer, type Partials } from './open-partials.js'
 import { unpackCurve, unpackState } from './state.js'
 
 export interface MergeRun {
   /** partials, or folders of them */
   readonly paths: readonly string[]
+  /** partials of the snapshot or dump that every one is compared with; none: nothing is */
+  readonly against?: readonly string[] | undefined
   readonly out: string
   readonly formats: readonly FigureFormat[]
   readonly threads: number
@@ -55,10 +58,16 @@ export interface MergeOutcome {
   readonly index: WrittenIndex
 }
 
+interface Merging extends MergeRun {
+  /** whole, and of one snapshot; null: nothing is compared */
+  readonly other: Partials | null
+}
+
 /** @throws Failures where the partials are not those of one whole run; what is wrong with a snapshot is in its result */
 export async function mergePartials(run: MergeRun): Promise<MergeOutcome> {
   const { out, formats, threads, signal } = run
   const partials = await openPartials(run.paths, true)
+  const other = run.against === undefined ? null : await openAgainst(run.against, partials)
   const { settings, failed } = partials.head
   const merged: MergedSnapshot[] = failed.map(({ source, fault }) => {
     const result = failedResult(null, source, [Fault.deserialize(fault)])
@@ -67,13 +76,29 @@ export async function mergePartials(run: MergeRun): Promise<MergeOutcome> {
   })
   for (const number of [...partials.planned.keys()].sort((a, b) => a - b)) {
     throwIfInterrupted(signal)
-    const snapshot = await mergeSnapshot(run, partials, number)
+    const snapshot = await mergeSnapshot({ ...run, other }, partials, number)
     run.onEnd?.(snapshot.result)
     merged.push(snapshot)
   }
   const results = merged.map(({ result }) => result)
   const index = await writeBatchIndex({ out, formats, threads, synthetic: settings.snapshot.synthetic, signal }, results)
   return { snapshots: merged, settings, index }
+}
+
+/** @throws Failures, as of the first partials; Fault where they are of several snapshots, or measured otherwise */
+async function openAgainst(paths: readonly string[], { head, files }: Partials): Promise<Partials> {
+  const other = await openPartials(paths, true)
+  const { snapshots, failed, settings, versions } = other.head
+  const place = { file: paths[0] }
+  if (snapshots !== 1 || failed.length > 0) {
+    const found = counted(snapshots + failed.length, 'snapshot')
+    const expected = 'partials of one snapshot or dump'
+    throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected, place, exitCode: EXIT.usage })
+  }
+  const differing = settingsThatDiffer({ ...settings.snapshot, versions }, { ...head.settings.snapshot, versions: head.versions })
+  if (differing.length === 0) return other
+  const expected = `what ${printable(files[0], 400)} was measured with`
+  throw new Fault({ format: 'partial', problem: 'differently set', found: printable(differing.join(', '), 400), expected, place })
 }
 
 function failedResult(plan: SnapshotPlan | null, source: string, faults: readonly Fault[]): SnapshotResult {
@@ -101,7 +126,7 @@ interface Joined {
   readonly settings: ShardSettings['snapshot']
 }
 
-async function mergeSnapshot(run: MergeRun, partials: Partials, number: number): Promise<MergedSnapshot> {
+async function mergeSnapshot(run: Merging, partials: Partials, number: number): Promise<MergedSnapshot> {
   const spill = new RecordSpill(run.out)
   try {
     return await mergeSpilling(run, partials, number, spill)
@@ -110,7 +135,7 @@ async function mergeSnapshot(run: MergeRun, partials: Partials, number: number):
   }
 }
 
-async function mergeSpilling(run: MergeRun, partials: Partials, number: number, spill: RecordSpill): Promise<MergedSnapshot> {
+async function mergeSpilling(run: Merging, partials: Partials, number: number, spill: RecordSpill): Promise<MergedSnapshot> {
   const { plan } = partials.planned.get(number) as { readonly plan: SnapshotPlan }
   const { source } = plan
   const joined = await orFaults(plan, async () => joinSnapshot(run, partials, number, spill))
@@ -118,11 +143,13 @@ async function mergeSpilling(run: MergeRun, partials: Partials, number: number, 
     return { result: failedResult(plan, source, joined.faults), diagnosis: null, diagnosisFaults: joined.faults, outputs: [] }
   const out = join(run.out, plan.name)
   const statistics = await orFaults(plan, () => writeStatistics(run, partials, number, joined, out))
-  const diagnosed = await orFaults(plan, () => diagnose(run, partials, joined, out))
+  const diagnosed = await orFaults(plan, () => diagnose(run, partials, joined, out, spill))
   const [diagnosis, diagnosisFaults] = 'faults' in diagnosed ? [null, diagnosed.faults] : [diagnosed.diagnosis, []]
   const written = 'faults' in diagnosed ? [] : diagnosed.outputs
   if ('faults' in statistics) return { result: failedResult(plan, source, statistics.faults), diagnosis, diagnosisFaults, outputs: written }
-  const { result, earlier, settingsSha256, synthetic, inputs } = statistics
+  const { result, earlier, synthetic, inputs } = statistics
+  const { files: against = null } = diagnosis?.against?.source ?? {}
+  const settingsSha256 = settingsHash({ ...partials.head.settings, ...(against === null ? {} : { against }) }, run.formats)
   const outputs = [...statistics.outputs, ...written]
   const left = await writeRunRecord(out, { settingsSha256, origin: originOf(synthetic, null), inputs, outputs }, earlier, null)
   return { result: { ...result, left: left.map(path => `${plan.name}/${path}`) }, diagnosis, diagnosisFaults, outputs }
@@ -156,7 +183,6 @@ async function writeStatistics(run: MergeRun, partials: Partials, number: number
       earlier = [...(await retireRecord(out)), ...(await retireRecord(out, DIAGNOSE_RECORD))]
     }
   }
-  const settingsSha256 = settingsHash(partials.head.settings, formats)
   const lengths = parts.flatMap(part => part.lengths ?? [])
   if (lengths.length > 0) {
     const { statistics, outputs } = await inTransaction(out, transaction, async set => {
@@ -170,7 +196,7 @@ async function writeStatistics(run: MergeRun, partials: Partials, number: number
       return { statistics }
     })
     const result: SnapshotResult = { plan, status: 'done', statistics: null, samples: statistics, outcome: null, faults: [], source }
-    return { result, outputs, earlier, settingsSha256, synthetic: settings.synthetic, inputs: end.dump?.inputs ?? [] }
+    return { result, outputs, earlier, synthetic: settings.synthetic, inputs: end.dump?.inputs ?? [] }
   }
   const results = states.flatMap(({ result }) => result ?? [])
   const outcome: SnapshotOutcome = await inTransaction(out, transaction, async set => {
@@ -183,7 +209,7 @@ async function writeStatistics(run: MergeRun, partials: Partials, number: number
   const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
   const inputs = [...snapshotInputs(plan, outcome), ...aside]
   const result: SnapshotResult = { plan, status: 'done', statistics, outcome, dump, faults: [], source }
-  return { result, outputs, earlier, settingsSha256, synthetic: statistics.synthetic, inputs }
+  return { result, outputs, earlier, synthetic: statistics.synthetic, inputs }
 }
 
 /** The choice needs no curves; those of the chosen traces are read then. */
@@ -221,22 +247,23 @@ function excludedOf({ plan, parts }: Joined, named: ReadonlySet<string>): readon
   })
 }
 
-async function diagnose(run: MergeRun, partials: Partials, { plan, end, states, settings }: Joined, out: string) {
-  const { formats, threads, signal } = run
+function readSetOf({ plan, end, states, settings }: Joined): ReadSet {
   const { html, dump, header } = end
-  const { told, history } = partials.head.settings
   const results = states.flatMap(({ result }) => result ?? [])
   const records = states.flatMap(({ record, source }) => (record === null ? [] : [{ record, source }]))
   const { facts = null, leftOut = [] } = dump ?? {}
   const synthetic = header.synthetic || results.some(result => result.synthetic)
   const read = { records, inputs: snapshotInputs(plan, { html, dump, results }), facts, leftOut, synthetic }
+  return { plan, read, synthetic: settings.synthetic || synthetic }
+}
+
+async function diagnose(run: Merging, partials: Partials, joined: Joined, out: string, spill: RecordSpill) {
+  const { formats, threads, signal, other } = run
+  const { settings } = joined
+  const { told, history } = partials.head.settings
+  const against = other === null ? null : readSetOf(joinSnapshot(run, other, 0, spill))
   const toldOfRun = { ...told, history: history === null ? null : { ...history, byStep: new Map(history.byStep) } }
   return inTransaction(out, { signal }, async set => ({
-    diagnosis: await finishDiagnosis(
-      { settings, told: toldOfRun, formats, threads, signal },
-      set,
-      { plan, read, synthetic: settings.synthetic || synthetic },
-      null
-    )
+    diagnosis: await finishDiagnosis({ settings, told: toldOfRun, formats, threads, signal }, set, readSetOf(joined), against)
   }))
 }

@@ -244,7 +244,7 @@ function programThatDiffers({ generator, versions }: RunHead, other: RunHead): s
 }
 
 /** Names of the settings that two runs have otherwise, such as `snapshot.dump.skipBad`. */
-function settingsThatDiffer(a: unknown, b: unknown, path = ''): string[] {
+export function settingsThatDiffer(a: unknown, b: unknown, path = ''): string[] {
   if (isDeepStrictEqual(a, b)) return []
   if (!isPlain(a) || !isPlain(b)) return [path]
   const names = new Set([...Object.keys(a), ...Object.keys(b)])
