@@ -1,7 +1,8 @@
 /**
  * The sections of the quality statistics: which statistics are of which set of trajectories. It is written once, for one critic
- * and for two: `estimateSet` chooses trajectories, plans the statistics that it is given, and makes what stands at each place.
+ * and for two: it asks for sets of trajectories, each with its statistics and with what stands at each place.
  */
+import { mapLimited } from '../../../core/limited.js'
 import { addAuc, addAucWithin } from './auc.js'
 import { addCalibration, type CalibrationSlots } from './calibration.js'
 import { addChanges, addSweep } from './change-statistics.js'
@@ -17,10 +18,34 @@ import { addSuccessRate } from './success-rate.js'
 import { addTurns } from './turns.js'
 import type { Outcome } from '../../../schema/traces.js'
 
-export type SetEstimator<E> = <S>(
-  chosen: (record: QualityRecord) => boolean,
-  add: (builder: QualityPlanBuilder) => (take: TakeEstimate<E>) => S
-) => S
+/** What is asked of a set of trajectories: its statistics are planned, and what stands at each place follows from them. */
+export interface SetRequest<E, S> {
+  readonly chosen: (record: QualityRecord) => boolean
+  readonly add: (builder: QualityPlanBuilder) => (take: TakeEstimate<E>) => S
+}
+
+/** Asks for the statistics of a set. They may be read once those of all sets are computed. */
+export type AskSet<E> = <S>(chosen: SetRequest<E, S>['chosen'], add: SetRequest<E, S>['add']) => () => S
+
+/** Sets that are evaluated at a time: one is planned while threads resample the one before. */
+const AT_ONCE = 2
+
+/** Computes the statistics of every set that `ask` asks for, then what it makes of them. */
+export async function estimatedSets<E, R>(
+  ask: (askSet: AskSet<E>) => () => R,
+  estimateSet: <S>(request: SetRequest<E, S>) => Promise<S>
+): Promise<R> {
+  const sets: (() => Promise<void>)[] = []
+  const made = ask(<S>(chosen: SetRequest<E, S>['chosen'], add: SetRequest<E, S>['add']) => {
+    const computed: S[] = []
+    sets.push(async () => {
+      computed.push(await estimateSet({ chosen, add }))
+    })
+    return () => computed[0]
+  })
+  await mapLimited(sets, AT_ONCE, evaluate => evaluate())
+  return made()
+}
 
 /** What makes the calibration of all trajectories pooled. */
 export type Calibrated<E, C> = (slots: CalibrationSlots, take: TakeEstimate<E>, refusal: string | null) => C
@@ -38,13 +63,9 @@ export interface QualityLayout {
 
 const WHOLE: TokenCell = { array: r => r.whole, at: () => 0, none: 'no trajectory has values and returns' }
 
-export function pooledQuality<E, C>(
-  estimateSet: SetEstimator<E>,
-  layout: QualityLayout,
-  calibrated: Calibrated<E, C>
-): PooledQuality<E, C> {
+export function pooledQuality<E, C>(askSet: AskSet<E>, layout: QualityLayout, calibrated: Calibrated<E, C>): () => PooledQuality<E, C> {
   const { thresholds, ownThreshold, refusals, turns } = layout
-  const pooled = estimateSet(
+  const pooled = askSet(
     () => true,
     builder => {
       const set = addSet<E, C>(builder, layout, layout.group, calibrated)
@@ -63,24 +84,24 @@ export function pooledQuality<E, C>(
   )
   // Within one step all pairs are of that step: auc_by_decile is over them.
   const stepGroup = layout.group === 'prompt' ? 'prompt' : null
-  return {
-    ...pooled,
-    by_outcome: {
-      success: layout.outcomes.includes('success') ? outcomeQuality(estimateSet, layout, 'success') : null,
-      failure: layout.outcomes.includes('failure') ? outcomeQuality(estimateSet, layout, 'failure') : null
-    },
-    by_step: layout.steps.map(step => ({
-      step,
-      ...estimateSet(
-        record => record.step === step,
-        builder => addSet<E, E>(builder, layout, stepGroup, ({ error }, take, refusal) => take(error, refusal))
-      )
-    }))
-  }
+  const [success, failure] = (['success', 'failure'] as const).map(outcome =>
+    layout.outcomes.includes(outcome) ? outcomeQuality(askSet, layout, outcome) : () => null
+  )
+  const steps = layout.steps.map(step =>
+    askSet(
+      record => record.step === step,
+      builder => addSet<E, E>(builder, layout, stepGroup, ({ error }, take, refusal) => take(error, refusal))
+    )
+  )
+  return () => ({
+    ...pooled(),
+    by_outcome: { success: success(), failure: failure() },
+    by_step: layout.steps.map((step, i) => ({ step, ...steps[i]() }))
+  })
 }
 
-function outcomeQuality<E>(estimateSet: SetEstimator<E>, { steps, turns }: QualityLayout, outcome: Outcome): OutcomeQuality<E> {
-  const whole = estimateSet(
+function outcomeQuality<E>(askSet: AskSet<E>, { steps, turns }: QualityLayout, outcome: Outcome): () => OutcomeQuality<E> {
+  const whole = askSet(
     record => record.outcome === outcome,
     builder => {
       const errors = addWhole(builder)
@@ -95,17 +116,16 @@ function outcomeQuality<E>(estimateSet: SetEstimator<E>, { steps, turns }: Quali
       })
     }
   )
-  const by_step = steps.map(step => ({
-    step,
-    ...estimateSet(
+  const errorsOf = steps.map(step =>
+    askSet(
       record => record.outcome === outcome && record.step === step,
       builder => {
         const errors = addWhole(builder)
         return (take: TakeEstimate<E>) => errors(take, null)
       }
     )
-  }))
-  return { ...whole, by_step }
+  )
+  return () => ({ ...whole(), by_step: steps.map((step, i) => ({ step, ...errorsOf[i]() })) })
 }
 
 function addSet<E, C>(
