@@ -1,8 +1,7 @@
 /** Records of one set of samples, in canonical order, to its diagnostics. */
-import { setImmediate } from 'node:timers/promises'
 import type { SampleSource } from '../traces/contract.js'
 import type { DiagnosedSet, DiagnosedSource, DiagnosisSettings, JumpPair, PlacedFinding } from './contract.js'
-import { diagnoseEstimator, type EstimatorDiagnosis, type ToldValues } from './diagnose.js'
+import { diagnoseEstimator, type ToldValues } from './diagnose.js'
 import type { DiagnosticFinding } from './faults/finding.js'
 import { DEFAULT_RESAMPLING, quality, type QualityOptions } from './quality/quality.js'
 import type { QualityRecord } from './quality/record.js'
@@ -33,15 +32,17 @@ export async function diagnosedSet(
   resample?: Resample
 ): Promise<DiagnosedSet> {
   const qualities = qualityOf(records)
-  const estimator = async (): Promise<EstimatorDiagnosis> => {
-    // The first tasks of the bootstrap leave before.
-    await setImmediate()
-    return diagnoseEstimator(
-      records.map(({ record }) => record.estimator),
-      { ...told, loggedExplainedVariance: settings.history?.byStep ?? null }
+  const logged = settings.history?.byStep ?? null
+  const [judged, { audit, findings }] = await Promise.all([
+    quality(qualities, qualityOptions(settings), resample),
+    // Behind the first tasks of the bootstrap, which threads have by then.
+    Promise.resolve().then(() =>
+      diagnoseEstimator(
+        records.map(({ record }) => record.estimator),
+        { ...told, loggedExplainedVariance: logged }
+      )
     )
-  }
-  const [judged, { audit, findings }] = await Promise.all([quality(qualities, qualityOptions(settings), resample), estimator()])
+  ])
   return {
     source: { ...source, notes: [...source.notes, ...omissionNotes(records.map(({ record }) => record.omitted))] },
     synthetic,

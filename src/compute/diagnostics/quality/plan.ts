@@ -109,7 +109,8 @@ export class QualityPlanBuilder {
     const rows = new Float64Array(new SharedArrayBuffer(8 * blocks[blocks.length - 1]))
     order.forEach((unit, i) => {
       const at = blocks[Math.floor(i / ROWS_A_BLOCK)] + (i % ROWS_A_BLOCK)
-      filled[unit].forEach((sum, k) => (rows[at + k * ROWS_A_BLOCK] = sum))
+      const row = filled[unit]
+      for (let k = 0; k < row.length; k++) rows[at + k * ROWS_A_BLOCK] = row[k]
     })
     return {
       units,

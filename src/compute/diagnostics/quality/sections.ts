@@ -27,8 +27,8 @@ export interface SetRequest<E, S> {
 /** Asks for the statistics of a set. They may be read once those of all sets are computed. */
 export type AskSet<E> = <S>(chosen: SetRequest<E, S>['chosen'], add: SetRequest<E, S>['add']) => () => S
 
-/** Sets that are evaluated at a time: one is planned while threads resample the one before. */
-const AT_ONCE = 2
+/** Sets that are evaluated at a time: some are planned while threads resample those before. */
+const AT_ONCE = 3
 
 /** Computes the statistics of every set that `ask` asks for, then what it makes of them. */
 export async function estimatedSets<E, R>(
@@ -65,6 +65,8 @@ const WHOLE: TokenCell = { array: r => r.whole, at: () => 0, none: 'no trajector
 
 export function pooledQuality<E, C>(askSet: AskSet<E>, layout: QualityLayout, calibrated: Calibrated<E, C>): () => PooledQuality<E, C> {
   const { thresholds, ownThreshold, refusals, turns } = layout
+  // The smaller sets come first, so that threads have work while the largest one is planned.
+  const outcomes = layout.outcomes.map(outcome => ({ outcome, quality: outcomeQuality(askSet, layout, outcome) }))
   const pooled = askSet(
     () => true,
     builder => {
@@ -84,24 +86,40 @@ export function pooledQuality<E, C>(askSet: AskSet<E>, layout: QualityLayout, ca
   )
   // Within one step all pairs are of that step: auc_by_decile is over them.
   const stepGroup = layout.group === 'prompt' ? 'prompt' : null
-  const [success, failure] = (['success', 'failure'] as const).map(outcome =>
-    layout.outcomes.includes(outcome) ? outcomeQuality(askSet, layout, outcome) : () => null
-  )
-  const steps = layout.steps.map(step =>
+  const steps = askSteps(layout, step =>
     askSet(
       record => record.step === step,
       builder => addSet<E, E>(builder, layout, stepGroup, ({ error }, take, refusal) => take(error, refusal))
     )
   )
+  const stepped = outcomes.map(({ outcome, quality }) => {
+    const errors = askSteps(layout, step =>
+      askSet(
+        record => record.outcome === outcome && record.step === step,
+        builder => {
+          const whole = addWhole(builder)
+          return (take: TakeEstimate<E>) => whole(take, null)
+        }
+      )
+    )
+    return { outcome, quality: () => ({ ...quality(), by_step: errors() }) }
+  })
+  const qualityOf = (of: Outcome) => stepped.find(({ outcome }) => outcome === of)?.quality() ?? null
   return () => ({
     ...pooled(),
-    by_outcome: { success: success(), failure: failure() },
-    by_step: layout.steps.map((step, i) => ({ step, ...steps[i]() }))
+    by_outcome: { success: qualityOf('success'), failure: qualityOf('failure') },
+    by_step: steps()
   })
 }
 
-function outcomeQuality<E>(askSet: AskSet<E>, { steps, turns }: QualityLayout, outcome: Outcome): () => OutcomeQuality<E> {
-  const whole = askSet(
+/** Asks for a set of each step: a row each. */
+function askSteps<S>({ steps }: QualityLayout, ask: (step: number) => () => S): () => (S & { readonly step: number })[] {
+  const asked = steps.map(step => ({ step, row: ask(step) }))
+  return () => asked.map(({ step, row }) => ({ step, ...row() }))
+}
+
+function outcomeQuality<E>(askSet: AskSet<E>, { turns }: QualityLayout, outcome: Outcome): () => Omit<OutcomeQuality<E>, 'by_step'> {
+  return askSet(
     record => record.outcome === outcome,
     builder => {
       const errors = addWhole(builder)
@@ -116,16 +134,6 @@ function outcomeQuality<E>(askSet: AskSet<E>, { steps, turns }: QualityLayout, o
       })
     }
   )
-  const errorsOf = steps.map(step =>
-    askSet(
-      record => record.outcome === outcome && record.step === step,
-      builder => {
-        const errors = addWhole(builder)
-        return (take: TakeEstimate<E>) => errors(take, null)
-      }
-    )
-  )
-  return () => ({ ...whole(), by_step: steps.map((step, i) => ({ step, ...errorsOf[i]() })) })
 }
 
 function addSet<E, C>(
