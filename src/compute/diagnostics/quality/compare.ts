@@ -98,6 +98,7 @@ function sharedLayout(a: QualityLayout, b: QualityLayout): QualityLayout {
     steps: a.steps.filter(step => b.steps.includes(step)),
     outcomes: a.outcomes.filter(outcome => b.outcomes.includes(outcome)),
     turns: Math.min(a.turns, b.turns),
+    allTurns: a.allTurns && b.allTurns && a.turns === b.turns,
     group: a.group === b.group ? a.group : null,
     refusals: {
       pooled: a.refusals.pooled ?? b.refusals.pooled,

@@ -20,7 +20,7 @@ import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
 import { mergedQualityRecords } from './serial.js'
 import { refusalsOf } from './sampling.js'
 import { estimatedSets, pooledQuality, type Calibrated, type QualityLayout, type SetRequest } from './sections.js'
-import { movingTurns, turnsBetween, turnsToldApart } from './turns.js'
+import { haveAllTurns, movingTurns, turnsBetween, turnsToldApart } from './turns.js'
 
 export interface QualityOptions extends Omit<ResampleOptions, 'stream'> {
   readonly sampling: SamplingDesign
@@ -83,10 +83,12 @@ export async function quality(
 }
 
 export function layoutOf(records: readonly QualityRecord[], { sampling, jumpThreshold }: QualityOptions): QualityLayout {
+  const turns = turnsToldApart(records)
   return {
     steps: [...new Set(records.flatMap(r => r.step ?? []))].sort((a, b) => a - b),
     outcomes: (['success', 'failure'] as const).filter(outcome => records.some(r => r.outcome === outcome)),
-    turns: turnsToldApart(records),
+    turns,
+    allTurns: haveAllTurns(records, turns),
     thresholds: records.length === 0 ? [] : [...records[0].changes.thresholds],
     ownThreshold: jumpThreshold,
     group: pairGroupOf(records),

@@ -55,6 +55,8 @@ export interface QualityLayout {
   readonly outcomes: readonly Outcome[]
   /** turns told apart at either end */
   readonly turns: number
+  /** every trajectory has that many turns */
+  readonly allTurns: boolean
   readonly thresholds: readonly number[]
   readonly ownThreshold: number
   readonly group: PairGroup
@@ -64,7 +66,7 @@ export interface QualityLayout {
 const WHOLE: TokenCell = { array: r => r.whole, at: () => 0, none: 'no trajectory has values and returns' }
 
 export function pooledQuality<E, C>(askSet: AskSet<E>, layout: QualityLayout, calibrated: Calibrated<E, C>): () => PooledQuality<E, C> {
-  const { thresholds, ownThreshold, refusals, turns } = layout
+  const { thresholds, ownThreshold, refusals, turns, allTurns } = layout
   // The smaller sets come first, so that threads have work while the largest one is planned.
   const outcomes = layout.outcomes.map(outcome => ({ outcome, quality: outcomeQuality(askSet, layout, outcome) }))
   const pooled = askSet(
@@ -74,7 +76,7 @@ export function pooledQuality<E, C>(askSet: AskSet<E>, layout: QualityLayout, ca
       const sweep = addSweep(builder, thresholds, ownThreshold)
       const drift = addDrift(builder)
       const deciles = addDeciles(builder)
-      const byTurn = addTurns(builder, turns)
+      const byTurn = addTurns(builder, turns, allTurns)
       return (take: TakeEstimate<E>) => ({
         ...set(take),
         sweep: sweep(take),
@@ -118,14 +120,18 @@ function askSteps<S>({ steps }: QualityLayout, ask: (step: number) => () => S): 
   return () => asked.map(({ step, row }) => ({ step, ...row() }))
 }
 
-function outcomeQuality<E>(askSet: AskSet<E>, { turns }: QualityLayout, outcome: Outcome): () => Omit<OutcomeQuality<E>, 'by_step'> {
+function outcomeQuality<E>(
+  askSet: AskSet<E>,
+  { turns, allTurns }: QualityLayout,
+  outcome: Outcome
+): () => Omit<OutcomeQuality<E>, 'by_step'> {
   return askSet(
     record => record.outcome === outcome,
     builder => {
       const errors = addWhole(builder)
       const drift = addDrift(builder)
       const deciles = addDeciles(builder)
-      const byTurn = addTurns(builder, turns)
+      const byTurn = addTurns(builder, turns, allTurns)
       return (take: TakeEstimate<E>) => ({
         ...errors(take, null),
         by_turn: byTurn(take, null),
