@@ -87,12 +87,12 @@ export function sliceMoments(
 
 /** The smallest double where the square of every deviation from the mean underflowed. */
 function underflow(numbers: Float64Array, mean: number, from: number, to: number): number {
-  for (let t = from; t < to; t++) if (numbers[t] - mean !== 0) return Number.MIN_VALUE
+  for (let t = from; t < to; t++) if (numbers[t] !== mean) return Number.MIN_VALUE
   return 0
 }
 
 function underflowOfErrors(values: Float64Array, meanV: number, returns: Float64Array, meanR: number, from: number, to: number): number {
-  for (let t = from; t < to; t++) if (returns[t] - meanR - (values[t] - meanV) !== 0) return Number.MIN_VALUE
+  for (let t = from; t < to; t++) if (returns[t] - meanR !== values[t] - meanV) return Number.MIN_VALUE
   return 0
 }
 

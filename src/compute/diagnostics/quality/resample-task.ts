@@ -44,7 +44,7 @@ export type Resample = (task: ResampleTask) => Float64Array | Promise<Float64Arr
 export function resampleTasks({ ranks, order, blocks, rows, columns }: ResampledNumbers, draws: ResampleOptions): ResampleTask[] {
   const { resamples } = draws
   const numbers = { ranks, order, blocks, rows, columns }
-  const together = RESAMPLES * Math.max(1, Math.floor(TASK_WORK / Math.max(1, rows.length) / RESAMPLES))
+  const together = RESAMPLES * Math.max(4, Math.floor(TASK_WORK / Math.max(1, rows.length) / RESAMPLES))
   return Array.from({ length: Math.ceil(resamples / together) }, (_, i) => {
     const from = i * together
     return { kind: 'resamples', numbers, draws, from, to: Math.min(resamples, from + together) }
