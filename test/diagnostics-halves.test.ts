@@ -23,20 +23,20 @@ function recordsOf(from: number, to: number): SourcedRecord[] {
   })
 }
 
-function bytesOf(records: readonly SourcedRecord[]): string {
+async function bytesOf(records: readonly SourcedRecord[]): Promise<string> {
   const settings = { successThreshold: 0, jumpThreshold: 0.1, sampling: 'not stated', history: null } as const
   const source = { name: 'a', kind: 'dump', format: 'one row a sample', mask: null, end: null, notes: [], files: [], left_out: 0 } as const
-  const set = diagnosedSet(records, { source: { ...source, samples: records.length }, synthetic: false, told: {}, settings })
+  const set = await diagnosedSet(records, { source: { ...source, samples: records.length }, synthetic: false, told: {}, settings })
   return jsonText(diagnosticsDocument({ ...set, settings, against: null }, originOf(false, null)))
 }
 
-t.test('two halves, the second made first', t => {
-  const whole = bytesOf(recordsOf(0, samples.length))
+t.test('two halves, the second made first', async t => {
+  const whole = await bytesOf(recordsOf(0, samples.length))
   t.match(JSON.parse(whole), { findings: [{ kind: 'foreign-bootstrap' }] }, 'found by the values of neighbours, on either side of the cut')
   for (const cut of [1, 12, 24]) {
     const second = recordsOf(cut, samples.length)
     const first = recordsOf(0, cut)
-    t.equal(bytesOf([...first, ...second]), whole, `cut at ${cut}`)
+    t.equal(await bytesOf([...first, ...second]), whole, `cut at ${cut}`)
   }
   t.end()
 })

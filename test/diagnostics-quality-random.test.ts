@@ -86,14 +86,14 @@ function areaOf(traces: readonly RetainedTrace[], decile: number): number | null
 const agrees = ({ value }: Estimate, expected: number | null) =>
   value === null || expected === null ? value === expected : Math.abs(value - expected) < 1e-9 * (1 + Math.abs(expected))
 
-t.test('random samples against the definitions', t => {
+t.test('random samples against the definitions', async t => {
   const random = new Random(seedOf(16))
   for (let round = 0; round < rounds(40); round++) {
     const traces = Array.from({ length: 1 + random.below(24) }, (_, i) => randomTrace(random, i))
     const sampling = SAMPLING_DESIGNS[random.below(SAMPLING_DESIGNS.length)]
     const records = traces.map(trace => traceQualityRecord(trace, sweepThresholds(0.25)))
     const options = { sampling, jumpThreshold: 0.25, seed: round, resamples: 20 }
-    const found = quality(records, options)
+    const found = await quality(records, options)
     const wrong: string[] = []
     const hold = (name: string, estimate: Estimate, expected: number | null) => {
       if (!agrees(estimate, expected)) wrong.push(`${name}: ${estimate.value}, expected ${expected}`)
@@ -143,7 +143,7 @@ t.test('random samples against the definitions', t => {
       return x
     })
     t.same(wrong, [], `round ${round}: ${traces.length} traces, ${sampling}`)
-    t.same(quality([...records].reverse(), options), found)
+    t.same(await quality([...records].reverse(), options), found)
   }
   t.end()
 })

@@ -5,7 +5,7 @@
 import t, { type Test } from 'tap'
 import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import { compareQuality } from '../src/compute/diagnostics/quality/compare.js'
-import type { Estimate, Quality } from '../src/compute/diagnostics/quality/contract.js'
+import type { Estimate, Quality, QualityComparison } from '../src/compute/diagnostics/quality/contract.js'
 import type { SamplingDesign } from '../src/schema/diagnostics.js'
 import { MOMENTS, sliceMoments } from '../src/compute/diagnostics/quality/moments.js'
 import { DEFAULT_RESAMPLING, quality } from '../src/compute/diagnostics/quality/quality.js'
@@ -102,10 +102,10 @@ interface QualityCase {
   readonly expected: Readonly<Record<string, Triple>>
 }
 
-t.test('values and intervals are those of scikit-learn, scipy and numpy on the tokens of each resample', t => {
+t.test('values and intervals are those of scikit-learn, scipy and numpy on the tokens of each resample', async t => {
   for (const { name, unit, group, resamples, trajectories, expected } of rowsOf<QualityCase>('diagnostics/quality')) {
-    t.test(name, t => {
-      const found = measured(trajectories, resamples, 'every trajectory')
+    await t.test(name, async t => {
+      const found = await measured(trajectories, resamples, 'every trajectory')
       t.equal(found.resampling.unit, unit)
       t.equal(found.within_group, group)
       compareTriples(t, found, expected)
@@ -121,14 +121,14 @@ t.test('values and intervals are those of scikit-learn, scipy and numpy on the t
   t.end()
 })
 
-t.test('intervals are those of scipy.stats.bootstrap, within the error of drawing', t => {
+t.test('intervals are those of scipy.stats.bootstrap, within the error of drawing', async t => {
   interface Scipy {
     readonly name: string
     readonly trajectories: readonly Trajectory[]
     readonly expected: Readonly<Record<string, { readonly low: number; readonly high: number; readonly standard_error: number }>>
   }
   const [{ trajectories, expected }] = rowsOf<Scipy>('diagnostics/quality-scipy')
-  const found = quality(recordsOf(trajectories), { ...DEFAULT_RESAMPLING, sampling: 'not stated', jumpThreshold: 0.1 })
+  const found = await quality(recordsOf(trajectories), { ...DEFAULT_RESAMPLING, sampling: 'not stated', jumpThreshold: 0.1 })
   t.equal(found.resampling.resamples, 2000)
   for (const [pointer, { low, high, standard_error }] of Object.entries(expected)) {
     const { low: ownLow, high: ownHigh } = at(found, pointer) as Estimate
@@ -139,14 +139,14 @@ t.test('intervals are those of scipy.stats.bootstrap, within the error of drawin
   t.end()
 })
 
-t.test("reliability is scikit-learn's calibration_curve where its quantiles lie between cells", t => {
+t.test("reliability is scikit-learn's calibration_curve where its quantiles lie between cells", async t => {
   interface Curve {
     readonly name: string
     readonly trajectories: readonly Trajectory[]
     readonly expected: { readonly prob_true: readonly number[]; readonly prob_pred: readonly number[] }
   }
   const [, { trajectories, expected }] = rowsOf<Curve>('diagnostics/quality-scipy')
-  const { bins, value } = measured(trajectories).calibration
+  const { bins, value } = (await measured(trajectories)).calibration
   t.equal(bins.length, expected.prob_true.length)
   bins.forEach((bin, i) => {
     t.equal(bin.tokens, 100)
@@ -161,7 +161,7 @@ t.test("reliability is scikit-learn's calibration_curve where its quantiles lie 
   t.end()
 })
 
-t.test('the difference of two critics, paired by uid in any order, or unpaired', t => {
+t.test('the difference of two critics, paired by uid in any order, or unpaired', async t => {
   interface Pair {
     readonly name: string
     readonly paired: boolean
@@ -171,16 +171,16 @@ t.test('the difference of two critics, paired by uid in any order, or unpaired',
     readonly expected: Readonly<Record<string, Triple>>
   }
   for (const { name, paired, resamples, a, b, expected } of rowsOf<Pair>('diagnostics/quality-pairs')) {
-    t.test(name, t => {
+    await t.test(name, async t => {
       const [recordsA, recordsB] = [recordsOf(a), recordsOf(b)]
-      const found = compareQuality(recordsA, recordsB, { ...options(resamples), samplingOfB: 'not stated' })
+      const found = await compareQuality(recordsA, recordsB, { ...options(resamples), samplingOfB: 'not stated' })
       t.equal(found.pairing.paired, paired)
       t.equal(found.pairing.pairs, paired ? a.length : 0)
       t.equal(found.mse.paired, paired)
       const inTree = Object.fromEntries(Object.entries(expected).map(([pointer, triple]) => [`${pointer}/difference`, triple]))
       compareTriples(t, found, inTree)
-      t.same(found.mse.a, quality(recordsA, options(resamples)).mse, 'each side as it is alone')
-      t.same(found.mse.b, quality(recordsB, options(resamples)).mse)
+      t.same(found.mse.a, (await quality(recordsA, options(resamples))).mse, 'each side as it is alone')
+      t.same(found.mse.b, (await quality(recordsB, options(resamples))).mse)
       t.same(found.by_step, [], 'they have no step in common')
       t.end()
     })
@@ -189,11 +189,11 @@ t.test('the difference of two critics, paired by uid in any order, or unpaired',
   const width = (e: Estimate) => (e.high ?? NaN) - (e.low ?? NaN)
   const compared = (uids: (i: number) => string | null) =>
     compareQuality(recordsOf(a), recordsOf(b.map((one, i) => ({ ...one, uid: uids(i) }))), { ...options(400), samplingOfB: 'not stated' })
-  const [paired, unpaired] = [compared(i => b[i].uid ?? null), compared(i => `other ${i}`)]
+  const [paired, unpaired] = [await compared(i => b[i].uid ?? null), await compared(i => `other ${i}`)]
   t.ok(width(paired.mean_return.difference) < 1e-12, 'the same returns have no difference in any resample')
   t.ok(width(unpaired.mean_return.difference) > 0.1)
   t.equal(unpaired.pairing.rule, 'unpaired: the uids of the two differ')
-  t.equal(compared(() => null).pairing.rule, 'unpaired: a trajectory states no uid')
+  t.equal((await compared(() => null)).pairing.rule, 'unpaired: a trajectory states no uid')
   t.end()
 })
 
@@ -216,17 +216,17 @@ t.test('resamples: the generator is sfc32, each resample has its stream', t => {
   t.end()
 })
 
-t.test('any cut into shards, in any order, through JSON and back: the same bytes', t => {
+t.test('any cut into shards, in any order, through JSON and back: the same bytes', async t => {
   for (const { trajectories } of rowsOf<QualityCase>('diagnostics/quality')) {
     const records = recordsOf(trajectories)
-    const whole = JSON.stringify(quality(records, options(20)))
+    const whole = JSON.stringify(await quality(records, options(20)))
     for (const shards of [1, 2, 5, records.length]) {
       const parts = Array.from({ length: shards }, (_, shard) => records.filter(r => (r.index * 7) % shards === shard)).reverse()
       const read = parts.map(part =>
         (JSON.parse(JSON.stringify(part.map(plainQualityRecord))) as ReturnType<typeof plainQualityRecord>[]).map(qualityRecordFromPlain)
       )
       t.same(read.flat()[0], parts.flat()[0], 'a record is read as it was')
-      t.equal(JSON.stringify(quality(mergedQualityRecords(read), options(20))), whole, `${shards} shards`)
+      t.equal(JSON.stringify(await quality(mergedQualityRecords(read), options(20))), whole, `${shards} shards`)
     }
   }
   const [record] = recordsOf([{ values: [0, 1], returns: [1, 1] }])
@@ -236,7 +236,7 @@ t.test('any cut into shards, in any order, through JSON and back: the same bytes
   t.end()
 })
 
-t.test('the size of a record does not depend on the number of tokens or turns', t => {
+t.test('the size of a record does not depend on the number of tokens or turns', async t => {
   const long = (tokens: number) => {
     const values = Array.from({ length: tokens }, (_, i) => ((i * 37) % 1000) / 1000)
     return recordsOf([{ values, returns: values, positions: values.map((_, i) => 2 * i) }])[0]
@@ -245,7 +245,7 @@ t.test('the size of a record does not depend on the number of tokens or turns', 
   t.equal(long(20_000).turns.count, 20_000)
   t.equal(long(20_000).turns.sums.length, long(64).turns.sums.length)
   t.ok(size(long(20_000)) < size(long(2000)) + 100)
-  const { by_turn, turns_between } = quality([long(100)], options(10))
+  const { by_turn, turns_between } = await quality([long(100)], options(10))
   t.equal(by_turn.from_start.length, 32)
   t.equal(turns_between, 36)
   t.ok(near(by_turn.from_end[0].mean_value.value, ((99 * 37) % 1000) / 1000))
@@ -254,7 +254,7 @@ t.test('the size of a record does not depend on the number of tokens or turns', 
 })
 
 /** Every null has its reason, every number is finite, and what has no value has no interval. */
-function soundly(t: Test, tree: Quality | ReturnType<typeof compareQuality>, name: string): void {
+function soundly(t: Test, tree: Quality | QualityComparison, name: string): void {
   const wrong = estimatesIn(tree).filter(([pointer, { value, low, high }]) => {
     const reasons = tree.undefined_reasons
     if (value === null) return low !== null || high !== null || !reasons[`${pointer}/value`]
@@ -271,8 +271,8 @@ function soundly(t: Test, tree: Quality | ReturnType<typeof compareQuality>, nam
 const reasonOf = (found: Quality, pointer: string) => found.undefined_reasons[pointer]
 const flat = (value: number, n = 4) => Array.from({ length: n }, () => value)
 
-t.test('a trace of one token, alone', t => {
-  const found = measured([{ values: [0.25], returns: [1], outcome: 'success', uid: 'a' }])
+t.test('a trace of one token, alone', async t => {
+  const found = await measured([{ values: [0.25], returns: [1], outcome: 'success', uid: 'a' }])
   soundly(t, found, 'one token')
   t.same([found.mse.value, found.bias.value, found.mean_value.value, found.success_rate.value], [0.5625, -0.75, 0.25, 1])
   t.equal(reasonOf(found, '/mse/low'), 'one trajectory alone: nothing to resample')
@@ -288,20 +288,22 @@ t.test('a trace of one token, alone', t => {
   t.end()
 })
 
-t.test('what does not vary, exactly: 0.1 has no finite binary fraction', t => {
+t.test('what does not vary, exactly: 0.1 has no finite binary fraction', async t => {
   const constant = [3, 7, 49, 5].map((n, i) => ({ values: flat(0.3, n).map((v, k) => v + k / 64), returns: flat(0.1, n), uid: `${i}` }))
-  const found = measured(constant)
+  const found = await measured(constant)
   soundly(t, found, 'constant returns')
   t.equal(reasonOf(found, '/explained_variance/value'), 'the returns do not vary')
   t.equal(reasonOf(found, '/explained_variance_by_trajectory/value'), 'the returns do not vary')
   t.equal(reasonOf(found, '/correlation/value'), 'the returns do not vary')
   t.ok(found.mse.value !== null && found.mse.low !== null)
-  const still = measured([3, 7, 49, 5].map((n, i) => ({ values: flat(0.1, n), returns: flat(i / 3, n), uid: `${i}` })))
+  const still = await measured([3, 7, 49, 5].map((n, i) => ({ values: flat(0.1, n), returns: flat(i / 3, n), uid: `${i}` })))
   soundly(t, still, 'constant values')
   t.equal(reasonOf(still, '/correlation/value'), 'the values do not vary')
   t.ok(near(still.explained_variance.value, 0), 'a constant explains nothing')
   t.match(reasonOf(still, '/explained_variance/low') ?? '', /^$/, 'resamples without variance are few')
-  const two = measured([0, 1].map(y => ({ values: [0.5, 0.25], returns: flat(y, 2), outcome: y === 1 ? 'success' : 'failure' }) as const))
+  const two = await measured(
+    [0, 1].map(y => ({ values: [0.5, 0.25], returns: flat(y, 2), outcome: y === 1 ? 'success' : 'failure' }) as const)
+  )
   soundly(t, two, 'two traces')
   t.match(
     reasonOf(two, '/explained_variance/low'),
@@ -312,7 +314,7 @@ t.test('what does not vary, exactly: 0.1 has no finite binary fraction', t => {
   t.end()
 })
 
-t.test('ties count half, and equal means are equal in any order of the tokens', t => {
+t.test('ties count half, and equal means are equal in any order of the tokens', async t => {
   const values = [0.1, 0.7, 0.2].map(Math.fround)
   const rotated = (k: number) => [...values.slice(k), ...values.slice(0, k)]
   const tied = Array.from({ length: 12 }, (_, i) => ({
@@ -320,20 +322,20 @@ t.test('ties count half, and equal means are equal in any order of the tokens', 
     returns: flat(i % 2, 30),
     outcome: i % 2 === 1 ? ('success' as const) : ('failure' as const)
   }))
-  const found = measured(tied)
+  const found = await measured(tied)
   soundly(t, found, 'ties')
   for (const estimate of found.auc_by_decile) t.same([estimate.value, estimate.low, estimate.high], [0.5, 0.5, 0.5])
   t.end()
 })
 
-t.test('large returns with a small spread: nothing cancels', t => {
+t.test('large returns with a small spread: nothing cancels', async t => {
   const [, { trajectories }] = rowsOf<QualityCase>('diagnostics/quality')
   const dyadic = trajectories.map(one => ({ ...one, returns: (one.returns ?? []).map(r => Math.round(r * 1024) / 1024) }))
   // A shift by 2^20 is exact for values and returns of few binary digits, and changes no variance.
   const shift = (numbers: readonly number[] = []) => numbers.map(x => x + 2 ** 20)
   const rounded = dyadic.map(one => ({ ...one, values: (one.values ?? []).map(v => Math.round(v * 2 ** 20) / 2 ** 20) }))
-  const plain = measured(rounded)
-  const shifted = measured(rounded.map(one => ({ ...one, values: shift(one.values), returns: shift(one.returns) })))
+  const plain = await measured(rounded)
+  const shifted = await measured(rounded.map(one => ({ ...one, values: shift(one.values), returns: shift(one.returns) })))
   for (const pointer of [
     '/explained_variance',
     '/explained_variance_by_trajectory',
@@ -348,9 +350,9 @@ t.test('large returns with a small spread: nothing cancels', t => {
   t.end()
 })
 
-t.test('a sample stratified by outcome: error, reliability and explained variance within an outcome, or refused by name', t => {
+t.test('a sample stratified by outcome: error, reliability and explained variance within an outcome, or refused by name', async t => {
   const [{ trajectories }] = rowsOf<QualityCase>('diagnostics/quality')
-  const found = measured(trajectories, 40, 'stratified by outcome')
+  const found = await measured(trajectories, 40, 'stratified by outcome')
   soundly(t, found, 'stratified')
   t.equal(found.sampling, 'stratified by outcome')
   for (const name of [
@@ -388,29 +390,32 @@ t.test('a sample stratified by outcome: error, reliability and explained varianc
   ]) {
     t.type((at(found, pointer) as Estimate).value, 'number', pointer)
   }
-  const unstated = measured(trajectories)
+  const unstated = await measured(trajectories)
   t.equal(unstated.sampling, 'not stated')
   t.match(reasonOf(unstated, '/success_rate/value'), /^refused: a sample of one success and one failure a step/)
   t.type(unstated.explained_variance.value, 'number')
-  t.equal(measured(trajectories, 40, 'every trajectory').success_rate.value, 0.5, 'told: the steps had no more')
-  t.match(reasonOf(measured(trajectories.slice(1), 40, 'stratified by outcome'), '/success_rate/value'), /^refused: a sample stratified by/)
-  const both = compareQuality(recordsOf(trajectories), recordsOf(trajectories), {
+  t.equal((await measured(trajectories, 40, 'every trajectory')).success_rate.value, 0.5, 'told: the steps had no more')
+  t.match(
+    reasonOf(await measured(trajectories.slice(1), 40, 'stratified by outcome'), '/success_rate/value'),
+    /^refused: a sample stratified by/
+  )
+  const both = await compareQuality(recordsOf(trajectories), recordsOf(trajectories), {
     ...options(20, 'every trajectory'),
     samplingOfB: 'stratified by outcome'
   })
   t.equal(both.mse.difference.value, null, 'refused where one of two is refused')
-  const other = compareQuality(recordsOf(trajectories), recordsOf(trajectories), {
+  const other = await compareQuality(recordsOf(trajectories), recordsOf(trajectories), {
     ...options(20, 'stratified by outcome'),
     samplingOfB: 'every trajectory'
   })
   t.equal(other.mse.difference.value, null)
   const twoOfEach = trajectories.map((one, i) => ({ ...one, step: Math.floor(i / 4) }))
-  t.equal(measured(twoOfEach).success_rate.value, 0.5, 'two of each may be chance')
+  t.equal((await measured(twoOfEach)).success_rate.value, 0.5, 'two of each may be chance')
   soundly(t, both, 'compared')
   t.end()
 })
 
-t.test('without returns, values, outcomes, steps or samples', t => {
+t.test('without returns, values, outcomes, steps or samples', async t => {
   const [, , { trajectories }] = rowsOf<QualityCase>('diagnostics/quality')
   const without = (...names: readonly (keyof Trajectory)[]) =>
     measured(
@@ -418,37 +423,37 @@ t.test('without returns, values, outcomes, steps or samples', t => {
         one => Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name as keyof Trajectory))) as Trajectory
       )
     )
-  const whole = measured(trajectories)
-  const noReturns = without('returns')
+  const whole = await measured(trajectories)
+  const noReturns = await without('returns')
   soundly(t, noReturns, 'no returns')
   t.equal(reasonOf(noReturns, '/mse/value'), 'no trajectory has values and returns')
   t.same(noReturns.mean_value, whole.mean_value)
   t.same([noReturns.auc_by_decile, noReturns.changes, noReturns.calibration], [whole.auc_by_decile, whole.changes, whole.calibration])
-  const noValues = without('values')
+  const noValues = await without('values')
   soundly(t, noValues, 'no values')
   t.ok(estimatesIn(noValues).every(([pointer, { value }]) => value === null || pointer.endsWith('/success_rate')))
-  const noOutcome = without('outcome')
+  const noOutcome = await without('outcome')
   soundly(t, noOutcome, 'no outcome')
   t.equal(reasonOf(noOutcome, '/success_rate/value'), 'no trajectory states an outcome or a score')
   t.equal(reasonOf(noOutcome, '/calibration/value'), 'no trajectory has values and an outcome')
   t.same(noOutcome.by_outcome, { success: null, failure: null })
-  const noStep = measured(trajectories.map(one => ({ ...one, step: null })))
+  const noStep = await measured(trajectories.map(one => ({ ...one, step: null })))
   soundly(t, noStep, 'no step')
   t.same(noStep.by_step, [])
   t.equal(noStep.within_group, null)
   t.equal(reasonOf(noStep, '/drift/mean_value/value'), 'no trajectory states its step')
-  const none = measured([])
+  const none = await measured([])
   soundly(t, none, 'no sample')
   t.equal(none.n_trajectories, 0)
   t.equal(reasonOf(none, '/success_rate/value'), 'no trajectory states an outcome or a score')
   // some trajectories without returns: errors are of the others
-  const some = measured(
+  const some = await measured(
     trajectories
       .map((one, i) => (i < 12 ? one : { ...one, returns: undefined as never }))
       .map(one => (one.returns === undefined ? (({ returns: _, ...rest }) => rest)(one) : one))
   )
   soundly(t, some, 'some returns')
-  t.same(some.mse.value, measured(trajectories.slice(0, 12)).mse.value)
+  t.same(some.mse.value, (await measured(trajectories.slice(0, 12))).mse.value)
   t.equal(some.mse.n_trajectories, 12)
   t.equal(some.changes.paired.difference.n_trajectories, whole.changes.paired.difference.n_trajectories)
   t.end()
@@ -465,22 +470,22 @@ t.test('the outcome is the stated one, else the score against the threshold', t 
   t.end()
 })
 
-t.test('numbers that are not finite, and sums beyond the double range', t => {
+t.test('numbers that are not finite, and sums beyond the double range', async t => {
   t.throws(() => recordsOf([{ values: [0, NaN], returns: [0, 0] }]), {
     message: /trace number that is not finite: NaN/,
     place: { array: 'values', index: 1 }
   })
   t.throws(() => recordsOf([{ values: [0, 0], returns: [Infinity, 0] }]), { message: /Infinity/, place: { array: 'returns', index: 0 } })
   t.throws(() => recordsOf([{ values: [0, 1e200], returns: [0, 0] }]), { message: /trace moments overflow/ })
-  const found = measured(Array.from({ length: 50 }, (_, i) => ({ values: [0, 3e153], returns: [0, 1], uid: `${i}` })))
+  const found = await measured(Array.from({ length: 50 }, (_, i) => ({ values: [0, 3e153], returns: [0, 1], uid: `${i}` })))
   soundly(t, found, 'overflow of the pooled sums')
   t.equal(reasonOf(found, '/mse/value'), 'a sum leaves the double range')
   t.end()
 })
 
-t.test('values outside [0, 1] are counted and binned as they are', t => {
+t.test('values outside [0, 1] are counted and binned as they are', async t => {
   const values = [-3, -0.5, -0.25, 0, 0.5, 1, 1.25, 1.5, 7]
-  const found = measured([{ values, returns: values, outcome: 'success' }])
+  const found = await measured([{ values, returns: values, outcome: 'success' }])
   const { below_0, above_1, tokens, bins } = found.calibration
   t.same([below_0, above_1, tokens], [3, 3, 9])
   t.same(
@@ -493,12 +498,12 @@ t.test('values outside [0, 1] are counted and binned as they are', t => {
   t.end()
 })
 
-t.test('turns: where they begin, what changes over them, which move the value most', t => {
+t.test('turns: where they begin, what changes over them, which move the value most', async t => {
   const given = [
     { uid: 'a', step: 4, values: [0, 0.5, 0.25, 1, 0.75], returns: flat(0, 5), positions: [2, 3, 7, 8, 9] },
     { uid: 'b', step: 5, values: [1, 0.5, 0.125], returns: flat(0, 3), positions: [0, 4, 5] }
   ]
-  const found = measured(given)
+  const found = await measured(given)
   t.same(
     found.moving_turns.map(({ uid, turn, turns, first_token, tokens, change }) => [uid, turn, turns, first_token, tokens, change]),
     [
@@ -522,20 +527,20 @@ t.test('turns: where they begin, what changes over them, which move the value mo
   t.end()
 })
 
-t.test("the study's own threshold is one of the sweep, and marked", t => {
+t.test("the study's own threshold is one of the sweep, and marked", async t => {
   t.same(sweepThresholds(0.1).length, 13)
   t.same(sweepThresholds(0.3), [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10])
   const record = qualityRecord(sampleOf({ values: [0, 0.5, 0.25, 0.5], returns: flat(0) }), {
     successThreshold: 0,
     thresholds: sweepThresholds(0.25)
   })
-  const { sweep, changes } = quality([record], { ...options(10), jumpThreshold: 0.25 })
+  const { sweep, changes } = await quality([record], { ...options(10), jumpThreshold: 0.25 })
   t.same(
     sweep.filter(row => row.own).map(row => [row.threshold, row.internal.value]),
     [[0.25, 1 / 3]]
   )
   t.equal(changes.internal.jump_rate.value, 1 / 3, 'strictly above')
-  t.throws(() => quality([record], { ...options(10), jumpThreshold: 0.3 }), { message: 'the records have no threshold 0.3' })
+  await t.rejects(quality([record], { ...options(10), jumpThreshold: 0.3 }), { message: 'the records have no threshold 0.3' })
   t.end()
 })
 
@@ -550,16 +555,16 @@ t.test('float32 arrays give the record of the same numbers in float64', t => {
   t.end()
 })
 
-t.test('the seed moves intervals and no value; a comparison with itself, of one trace and of none', t => {
+t.test('the seed moves intervals and no value; a comparison with itself, of one trace and of none', async t => {
   const [, { trajectories }] = rowsOf<QualityCase>('diagnostics/quality')
   const records = recordsOf(trajectories)
-  const [a, b] = [0, 1].map(seed => quality(records, { ...options(40), seed }))
+  const [a, b] = await Promise.all([0, 1].map(seed => quality(records, { ...options(40), seed })))
   t.equal(a.mse.value, b.mse.value)
   t.not(a.mse.low, b.mse.low)
-  t.same(quality([...records].reverse(), options(40)), a, 'in any order')
+  t.same(await quality([...records].reverse(), options(40)), a, 'in any order')
   const compared = (left: readonly QualityRecord[], right: readonly QualityRecord[]) =>
     compareQuality(left, right, { ...options(40), samplingOfB: 'not stated' })
-  const self = compared(records, records)
+  const self = await compared(records, records)
   soundly(t, self, 'itself')
   t.ok(self.pairing.paired)
   t.equal(self.resampling.unit, 'prompt group')
@@ -572,15 +577,15 @@ t.test('the seed moves intervals and no value; a comparison with itself, of one 
     [[], records],
     [[], []]
   ]) {
-    soundly(t, compared(left, right), `${left.length} and ${right.length}`)
+    soundly(t, await compared(left, right), `${left.length} and ${right.length}`)
   }
   const other = qualityRecord(sampleOf({ values: [0], returns: [0] }), { successThreshold: 0, thresholds: sweepThresholds(0.3) })
-  t.throws(() => compared(records, [other]), { message: /quality records other thresholds: .* expected one sweep for both critics/ })
-  t.equal(compared(records, records.slice(0, 1)).undefined_reasons['/mse/difference/low'], 'one of the two has nothing to resample')
+  await t.rejects(compared(records, [other]), { message: /quality records other thresholds: .* expected one sweep for both critics/ })
+  t.equal((await compared(records, records.slice(0, 1))).undefined_reasons['/mse/difference/low'], 'one of the two has nothing to resample')
   t.end()
 })
 
-t.test('prompts: a group is of one step, a unit of all; who has no uid is a unit', t => {
+t.test('prompts: a group is of one step, a unit of all; who has no uid is a unit', async t => {
   const one = (uid: string | null, step: number, outcome: Outcome, value: number) => ({
     uid,
     step,
@@ -589,17 +594,17 @@ t.test('prompts: a group is of one step, a unit of all; who has no uid is a unit
     returns: flat(0, 10)
   })
   const acrossSteps = [one('p', 0, 'success', 0.5), one('p', 1, 'failure', 0.25), one('q', 0, 'success', 0.75), one('q', 1, 'failure', 0.5)]
-  const found = measured(acrossSteps)
+  const found = await measured(acrossSteps)
   t.same([found.resampling.unit, found.resampling.units], ['prompt group', 2])
   t.equal(found.within_group, 'step', 'no prompt has two trajectories at a step')
   const mixed = [...acrossSteps, one('p', 0, 'failure', 0.5), one(null, 0, 'failure', 0), one(null, 1, 'success', 0)]
-  const { within_group, auc_within_group, resampling } = measured(mixed)
+  const { within_group, auc_within_group, resampling } = await measured(mixed)
   t.equal(resampling.units, 4)
   t.equal(within_group, 'prompt')
   t.same(auc_within_group[3].value, 0.5, 'the one pair of p at step 0 is tied')
   t.equal(auc_within_group[3].n_trajectories, 2)
   const moved = acrossSteps.map((trajectory, i) => ({ ...trajectory, uid: i === 2 ? 'p' : trajectory.uid }))
-  const against = compareQuality(recordsOf(acrossSteps), recordsOf(moved), { ...options(20), samplingOfB: 'not stated' })
+  const against = await compareQuality(recordsOf(acrossSteps), recordsOf(moved), { ...options(20), samplingOfB: 'not stated' })
   t.notOk(against.pairing.paired, 'the uids are the same, but not as often')
   t.end()
 })
@@ -613,7 +618,7 @@ t.test('a mean that rounds to the next whole number takes nothing from a sum of 
   t.end()
 })
 
-t.test('sums beyond the double range, above and below, leave a statistic undefined', t => {
+t.test('sums beyond the double range, above and below, leave a statistic undefined', async t => {
   // V = 3 R / 4, so the explained variance is 1 - 1/16 at every scale; of the returns mean R = 1/2, Var R = 3/16
   const scaled = (scale: number) =>
     [
@@ -623,8 +628,8 @@ t.test('sums beyond the double range, above and below, leave a statistic undefin
       const one = { returns: returns.map(x => x * scale), values: returns.map(x => 0.75 * x * scale) }
       return [one, one, one, one]
     })
-  const undefinedAt = (scale: number, names: readonly (typeof OF_SQUARES)[number][]) => {
-    const found = measured(scaled(scale))
+  const undefinedAt = async (scale: number, names: readonly (typeof OF_SQUARES)[number][]) => {
+    const found = await measured(scaled(scale))
     for (const name of names) {
       t.same([found[name].value, found[name].low], [null, null], `${name} at ${scale}`)
       t.equal(reasonOf(found, `/${name}/value`), 'a sum leaves the double range', `${name} at ${scale}`)
@@ -633,34 +638,34 @@ t.test('sums beyond the double range, above and below, leave a statistic undefin
     return found
   }
   const OF_SQUARES = ['explained_variance', 'explained_variance_by_trajectory', 'correlation', 'mse'] as const
-  const { mse } = undefinedAt(1.3e154, OF_SQUARES.slice(0, 3))
+  const { mse } = await undefinedAt(1.3e154, OF_SQUARES.slice(0, 3))
   t.ok(near((mse.value ?? 0) / 1.3e154 / 1.3e154, (1 / 16) * (3 / 16 + 1 / 4)), 'squares of the errors are in the range')
-  undefinedAt(1e-200, OF_SQUARES)
+  await undefinedAt(1e-200, OF_SQUARES)
   for (const name of ['explained_variance', 'explained_variance_by_trajectory'] as const)
-    t.ok(near(measured(scaled(1e-100))[name].value, 15 / 16), name)
+    t.ok(near((await measured(scaled(1e-100)))[name].value, 15 / 16), name)
   t.end()
 })
 
-t.test('drift does not depend on where the steps begin', t => {
+t.test('drift does not depend on where the steps begin', async t => {
   const [, { trajectories }] = rowsOf<QualityCase>('diagnostics/quality')
-  const later = measured(trajectories.map(one => ({ ...one, step: (one.step ?? 0) + 2 ** 40 })))
-  const { drift } = measured(trajectories)
+  const later = await measured(trajectories.map(one => ({ ...one, step: (one.step ?? 0) + 2 ** 40 })))
+  const { drift } = await measured(trajectories)
   for (const name of ['mean_value', 'mean_return', 'bias', 'mse'] as const) t.ok(near(later.drift[name].value, drift[name].value), name)
   t.end()
 })
 
-t.test('ratios without a denominator', t => {
-  const still = measured([{ values: [0.5, 0.5, 0.75], returns: flat(0, 3), positions: [0, 1, 3] }])
+t.test('ratios without a denominator', async t => {
+  const still = await measured([{ values: [0.5, 0.5, 0.75], returns: flat(0, 3), positions: [0, 1, 3] }])
   t.equal(reasonOf(still, '/changes/mean_abs_change_ratio/value'), 'the value does not change inside turns')
   t.equal(reasonOf(still, '/changes/jump_rate_ratio/value'), 'no internal jump')
   t.end()
 })
 
-t.test('the ten turns that move the value most, the earlier one on a tie', t => {
+t.test('the ten turns that move the value most, the earlier one on a tie', async t => {
   const positions = Array.from({ length: 24 }, (_, i) => 2 * i + (i % 2 === 0 ? 1 : 0))
   const given = [0, 1].map(() => ({ values: positions.map((_, i) => (i % 4 === 1 ? 0.5 : 0)), returns: flat(0, 24), positions }))
   t.same(
-    measured(given).moving_turns.map(({ index, turn }) => [index, turn]),
+    (await measured(given)).moving_turns.map(({ index, turn }) => [index, turn]),
     [0, 2, 4, 6, 8, 10].map(turn => [0, turn]).concat([0, 2, 4, 6].map(turn => [1, turn]))
   )
   t.end()

@@ -29,7 +29,13 @@ interface Made {
   readonly synthetic?: boolean
 }
 
-function diagnosisOf({ plan = PLAN, sampling = 'not stated', name = 'a.jsonl', against = false, synthetic = false }: Made = {}): Diagnosis {
+async function diagnosisOf({
+  plan = PLAN,
+  sampling = 'not stated',
+  name = 'a.jsonl',
+  against = false,
+  synthetic = false
+}: Made = {}): Promise<Diagnosis> {
   const settings = { successThreshold: 0, jumpThreshold: 0.1, sampling, history: null }
   const [own, other] = [recordsOf(plan), recordsOf({ ...plan, seed: plan.seed + 1 })]
   const set = (records: readonly SourcedRecord[], of: string) =>
@@ -49,8 +55,8 @@ function diagnosisOf({ plan = PLAN, sampling = 'not stated', name = 'a.jsonl', a
       told: {},
       settings
     })
-  const comparison = compareQuality(qualityOf(own), qualityOf(other), { ...qualityOptions(settings), samplingOfB: sampling })
-  return { ...set(own, name), settings, against: against ? { ...set(other, 'b.jsonl'), comparison } : null }
+  const comparison = await compareQuality(qualityOf(own), qualityOf(other), { ...qualityOptions(settings), samplingOfB: sampling })
+  return { ...(await set(own, name)), settings, against: against ? { ...(await set(other, 'b.jsonl')), comparison } : null }
 }
 
 interface Drawn {
@@ -83,8 +89,8 @@ function scaleOf(panel: PanelConfig, axis: 'x' | 'y'): { readonly type: string; 
   return (panel.chart.options['scales'] as unknown as Record<'x' | 'y', { type: string; min: number; max: number }>)[axis]
 }
 
-t.test('lines are values, bands are intervals', t => {
-  const diagnosis = diagnosisOf()
+t.test('lines are values, bands are intervals', async t => {
+  const diagnosis = await diagnosisOf()
   const { quality } = diagnosis
   const [figure, jumps] = figuresOf(diagnosis)
   t.equal(figure.name, 'critic-quality')
@@ -140,8 +146,8 @@ t.test('lines are values, bands are intervals', t => {
   t.end()
 })
 
-t.test('a sample stratified by outcome shows each outcome, and says what is refused', t => {
-  const diagnosis = diagnosisOf({ sampling: 'stratified by outcome' })
+t.test('a sample stratified by outcome shows each outcome, and says what is refused', async t => {
+  const diagnosis = await diagnosisOf({ sampling: 'stratified by outcome' })
   const [{ panels }] = figuresOf(diagnosis)
   t.strictSame(
     ys(panels[1], 'failures'),
@@ -156,8 +162,8 @@ t.test('a sample stratified by outcome shows each outcome, and says what is refu
   t.end()
 })
 
-t.test('two critics share the panels', t => {
-  const diagnosis = diagnosisOf({ against: true })
+t.test('two critics share the panels', async t => {
+  const diagnosis = await diagnosisOf({ against: true })
   const [quality, jumps] = figuresOf(diagnosis)
   t.equal(quality.texts[0].text, 'How good the critic is: a.jsonl against b.jsonl')
   t.strictSame(
@@ -176,14 +182,14 @@ t.test('two critics share the panels', t => {
   t.end()
 })
 
-t.test('steps are drawn where there are several', t => {
-  const [{ panels }] = figuresOf(diagnosisOf({ plan: { ...PLAN, steps: 1 } }))
+t.test('steps are drawn where there are several', async t => {
+  const [{ panels }] = figuresOf(await diagnosisOf({ plan: { ...PLAN, steps: 1 } }))
   t.equal(panels.length, 4)
   t.end()
 })
 
-t.test('without a gap between turns the panel says so in its middle, and the legend and the foot leave out what is not there', t => {
-  const [, jumps] = figuresOf(diagnosisOf({ plan: { ...PLAN, turns: 1, trailing: 0 } }))
+t.test('without a gap between turns the panel says so in its middle, and the legend and the foot leave out what is not there', async t => {
+  const [, jumps] = figuresOf(await diagnosisOf({ plan: { ...PLAN, turns: 1, trailing: 0 } }))
   const { plugins, scales } = jumps.panels[1].chart.options as unknown as {
     readonly plugins: { readonly annotation: { readonly annotations: { readonly empty: Readonly<Record<string, unknown>> } } }
     readonly scales: Readonly<Record<'x' | 'y', { readonly min: number; readonly max: number }>>
@@ -199,10 +205,10 @@ t.test('without a gap between turns the panel says so in its middle, and the leg
   t.end()
 })
 
-t.test('the foot says n and what the bands are, of two sets both', t => {
+t.test('the foot says n and what the bands are, of two sets both', async t => {
   const feet = (diagnosis: Diagnosis): readonly string[] =>
     figuresOf(diagnosis).flatMap(({ texts }) => texts.slice(-2).map(({ text }) => text))
-  const diagnosis = diagnosisOf()
+  const diagnosis = await diagnosisOf()
   const { quality, jumps } = diagnosis
   const { boundary, internal } = quality.transitions
   const above = jumps.filter(pair => pair.boundary > pair.internal).length
@@ -212,15 +218,15 @@ t.test('the foot says n and what the bands are, of two sets both', t => {
     `${boundary} transitions between turns, ${internal.toLocaleString('en')} inside; ${above} of 16 above the diagonal of (b).`,
     `Bands: 95 % intervals by bootstrap over ${quality.resampling.units} prompt groups. A share of 0 is not drawn.`
   ])
-  const [counts, bands, transitions] = feet(diagnosisOf({ against: true }))
+  const [counts, bands, transitions] = feet(await diagnosisOf({ against: true }))
   t.match(counts, /^16 trajectories \([\d,]+ tokens\) against 16 trajectories \([\d,]+ tokens\)\./)
   t.match(bands, /over \d+ prompt groups against \d+ prompt groups\.$/)
   t.match(transitions, /^\d+ against \d+ transitions between turns, [\d,]+ against [\d,]+ inside; \d+ of 16 against \d+ of 16 above/)
   t.end()
 })
 
-t.test('of more trajectories than a reader sees every k-th is drawn, and the panel says so', t => {
-  const diagnosis = diagnosisOf()
+t.test('of more trajectories than a reader sees every k-th is drawn, and the panel says so', async t => {
+  const diagnosis = await diagnosisOf()
   const jumps = Array.from({ length: 5001 }, (_, i): JumpPair => ({ outcome: null, boundary: 0.1 + i * 1e-5, internal: 0.1 }))
   const [, { panels }] = figuresOf({ ...diagnosis, jumps })
   const drawn = seriesOf(panels[1], 'outcome not stated').data
@@ -230,11 +236,11 @@ t.test('of more trajectories than a reader sees every k-th is drawn, and the pan
   t.end()
 })
 
-t.test('synthetic data are called so; a name of the inputs is text', t => {
-  const [synthetic] = figuresOf(diagnosisOf({ synthetic: true }))
+t.test('synthetic data are called so; a name of the inputs is text', async t => {
+  const [synthetic] = figuresOf(await diagnosisOf({ synthetic: true }))
   t.ok(synthetic.texts.some(({ text }) => text === 'synthetic replica'))
   t.match(synthetic.description, /The data are a synthetic replica\.$/)
-  const [long] = figuresOf(diagnosisOf({ name: `\u202e<b>${'x'.repeat(300)}` }))
+  const [long] = figuresOf(await diagnosisOf({ name: `\u202e<b>${'x'.repeat(300)}` }))
   t.notMatch(long.texts[0].text, /\u202e/)
   t.match(long.texts[0].text, /…$/, 'cut to the sheet')
   t.end()
@@ -248,7 +254,7 @@ t.test('every design survives JSON and is drawn in every format', async (t: Test
     { plan: { ...PLAN, samples: 1 } },
     { plan: { ...PLAN, turns: 1 } }
   ] as const) {
-    for (const config of figuresOf(diagnosisOf(made))) {
+    for (const config of figuresOf(await diagnosisOf(made))) {
       t.strictSame(JSON.parse(JSON.stringify(config)), config)
       t.match(Buffer.from(await renderFigure(config, 'svg')).toString('utf8'), config.title)
       t.equal(

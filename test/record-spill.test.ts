@@ -18,7 +18,7 @@ function recordsOf(samples: number) {
   return dump.samples.map(sample => recordOfSample(sample, neighbourValues(null, null), { successThreshold: 0.5, thresholds: THRESHOLDS }))
 }
 
-t.test('what is read is what was taken', t => {
+t.test('what is read is what was taken', async t => {
   const dir = join(t.testdir({}), 'not', 'there', 'yet')
   const records = recordsOf(40)
   for (const inMemory of [0, 20_000]) {
@@ -48,7 +48,7 @@ t.test('what is read is what was taken', t => {
         of.map(record => ({ record, source: null })),
         asked
       )
-    t.ok(isDeepStrictEqual(diagnosed(kept), diagnosed(records)), 'the same diagnosis')
+    t.ok(isDeepStrictEqual(await diagnosed(kept), await diagnosed(records)), 'the same diagnosis')
     t.same(readdirSync(dir), [], 'the file has no name')
   }
   t.end()

@@ -163,9 +163,10 @@ async function useCommand(command: string, exports: object, ...options: readonly
   }
 }
 
-/** Has the worker answer the traces of a tiny snapshot, as `traces` asks and as `diagnose` does. */
+/** Has the worker answer the traces of a tiny snapshot, as `traces` asks and as `diagnose` does, and resample two units. */
 async function useWorker(exports: object): Promise<void> {
-  const { default: measure } = exports as { readonly default: (task: TraceTask) => TraceAnswer }
+  const { default: answer } = exports as typeof import('../workers/trace.js')
+  const measure = (task: TraceTask) => answer(task) as TraceAnswer
   const { jump_threshold: jumpThreshold, success_threshold: successThreshold } = DEFAULT_CRITIC_TRACE_STUDY
   const wishes: readonly TraceWanted[] = [
     { columns: true, record: null },
@@ -174,7 +175,7 @@ async function useWorker(exports: object): Promise<void> {
   for (const wanted of wishes) {
     const page = new PageSource(join(SNAPSHOT, 'index.html'), { keys: DEFAULT_KEYS })
     for await (const slice of page.slices()) {
-      const answer = measure({
+      const answered = measure({
         kind: 'snapshot',
         wanted,
         folder: SNAPSHOT,
@@ -185,9 +186,11 @@ async function useWorker(exports: object): Promise<void> {
         room: null,
         ...slice
       })
-      if (!answer.ok) throw new Error('the bundled worker does not read the snapshot', { cause: answer.fault })
+      if (!answered.ok) throw new Error('the bundled worker does not read the snapshot', { cause: answered.fault })
     }
   }
+  const numbers = { order: Int32Array.of(0, 1), rows: new Float64Array(8), blocks: Int32Array.of(0, 8), columns: 1, ranks: [] }
+  answer({ kind: 'resamples', numbers, draws: { seed: 0, resamples: 2, stream: 0 }, from: 0, to: 2 })
 }
 
 /** What the files of this program are made of, and these files; `dist/` has compiled modules and copied files. */

@@ -8,6 +8,7 @@
  */
 import { basename, join } from 'node:path'
 import { compareQuality } from '../compute/diagnostics/quality/compare.js'
+import type { Resample } from '../compute/diagnostics/quality/resample-task.js'
 import { qualityOf, qualityOptions } from '../compute/diagnostics/reduce.js'
 import type { DiagnosedSet, Diagnosis, DiagnosisSettings, LoggedHistory } from '../compute/diagnostics/contract.js'
 import type { ToldValues } from '../compute/diagnostics/diagnose.js'
@@ -63,7 +64,7 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
       // 2. Records
       const own = await recordsOf(run, plan, spill)
       const other = against === null ? null : await recordsOf(run, against, spill)
-      return { diagnosis: await finishDiagnosis({ ...run, threads: run.pool.threads }, set, own, other) }
+      return { diagnosis: await finishDiagnosis({ ...run, threads: run.pool.threads, resample: run.pool.resample }, set, own, other) }
     })
   } finally {
     spill.close()
@@ -73,12 +74,14 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
 /** What the phases behind the records need. */
 export interface FinishingDiagnosis extends Pick<DiagnoseRun, 'settings' | 'told' | 'formats' | 'chunkBytes' | 'signal'> {
   readonly threads: number
+  /** what answers the tasks of the bootstrap; left out: this thread */
+  readonly resample?: Resample
 }
 
 /** The phases behind the records, whoever made them. */
 export async function finishDiagnosis(run: FinishingDiagnosis, set: OutputSet, own: ReadSet, other: ReadSet | null): Promise<Diagnosis> {
   // 3. Reduce
-  const diagnosis = diagnosisOf(run, own, other)
+  const diagnosis = await diagnosisOf(run, own, other)
   // 4. Write
   const origin = originOf(diagnosis.synthetic, null)
   await writeDiagnosis(set, diagnosis, origin)
@@ -121,27 +124,25 @@ function contextOf({ settings, signal, chunkBytes }: Omit<FinishingDiagnosis, 't
   return new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal, chunkBytes })
 }
 
-function diagnosisOf(run: Pick<DiagnoseRun, 'told' | 'settings'>, own: ReadSet, other: ReadSet | null): Diagnosis {
-  const {
-    told,
-    settings: { traces }
-  } = run
+async function diagnosisOf(
+  { told, settings: { traces }, resample }: Pick<FinishingDiagnosis, 'told' | 'settings' | 'resample'>,
+  own: ReadSet,
+  other: ReadSet | null
+): Promise<Diagnosis> {
   const settings: DiagnosisSettings = {
     successThreshold: traces.success_threshold,
     jumpThreshold: traces.jump_threshold,
     sampling: told.sampling,
     history: told.history
   }
-  const reduce = ({ plan, read, synthetic }: ReadSet, toldOf: ToldValues, settingsOf: DiagnosisSettings): DiagnosedSet =>
-    reduceRecords(plan, read, { synthetic, told: toldOf, settings: settingsOf })
-  const first = reduce(own, told, settings)
+  const reduce = ({ plan, read, synthetic }: ReadSet, toldOf: ToldValues, settingsOf: DiagnosisSettings): Promise<DiagnosedSet> =>
+    reduceRecords(plan, read, { synthetic, told: toldOf, settings: settingsOf }, resample)
+  const first = await reduce(own, told, settings)
   if (other === null) return { ...first, settings, against: null }
   // What is told is told of the first set.
-  const second = reduce(other, {}, { ...settings, history: null })
-  const comparison = compareQuality(qualityOf(own.read.records), qualityOf(other.read.records), {
-    ...qualityOptions(settings),
-    samplingOfB: settings.sampling
-  })
+  const second = await reduce(other, {}, { ...settings, history: null })
+  const options = { ...qualityOptions(settings), samplingOfB: settings.sampling }
+  const comparison = await compareQuality(qualityOf(own.read.records), qualityOf(other.read.records), options, resample)
   return { ...first, synthetic: first.synthetic || second.synthetic, settings, against: { ...second, comparison } }
 }
 

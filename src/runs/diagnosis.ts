@@ -1,5 +1,6 @@
 /** From the records of a snapshot or dump to its diagnosis and its documents: what `diagnose` and `all` share. */
 import { sweepThresholds } from '../compute/diagnostics/quality/changes.js'
+import type { Resample } from '../compute/diagnostics/quality/resample-task.js'
 import { diagnosedSet } from '../compute/diagnostics/reduce.js'
 import type { DiagnosedSet, Diagnosis, DiagnosisSettings, LambdaAdvantages } from '../compute/diagnostics/contract.js'
 import type { ToldValues } from '../compute/diagnostics/diagnose.js'
@@ -41,7 +42,12 @@ export interface DiagnosedAs {
 }
 
 /** @throws Fault where there is no record */
-export function reduceRecords(plan: SnapshotPlan, { records, facts, inputs, leftOut }: ReadRecords, as: DiagnosedAs): DiagnosedSet {
+export async function reduceRecords(
+  plan: SnapshotPlan,
+  { records, facts, inputs, leftOut }: ReadRecords,
+  as: DiagnosedAs,
+  resample?: Resample
+): Promise<DiagnosedSet> {
   if (records.length === 0) throw noSample(plan)
   const { kind = null, mask = null, end = null, notes = [] } = facts ?? {}
   const source = {
@@ -55,7 +61,7 @@ export function reduceRecords(plan: SnapshotPlan, { records, facts, inputs, left
     samples: records.length,
     left_out: leftOut.length
   }
-  return diagnosedSet(records, { source, ...as })
+  return diagnosedSet(records, { source, ...as }, resample)
 }
 
 export async function writeDiagnosis(set: OutputSet, diagnosis: Diagnosis, origin: Origin): Promise<void> {

@@ -6,11 +6,15 @@ import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import { inOrder } from '../compute/traces/ordered.js'
 import type { TraceAnswer, TraceTask, TraceWanted } from '../compute/traces/trace-task.js'
 import { EXIT, Failures, Fault } from '../core/errors.js'
+import { optimizeLater } from '../core/system/engine.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { Done, RunContext } from './context.js'
 import type { SnapshotWork } from './snapshot-work.js'
 import { noSampleLeft, type SourceEnd, type TraceSource } from './trace-source.js'
 import { openTraceSource } from './trace-sources.js'
+
+/** Traces behind which a run is a long one. The build's snapshot has fewer: what it keeps of the compiled code fits an engine without flags. */
+const LONG_RUN = 8
 
 export type AnsweredTrace = Extract<TraceAnswer, { ok: true }>
 
@@ -88,6 +92,7 @@ export async function measureEach(context: RunContext, work: SnapshotWork, measu
         if (fault.exitCode !== EXIT.checkFailed) break
       }
       if (!given.ok || faults.length > 0) continue
+      if (taken === LONG_RUN) optimizeLater()
       await measuring.take(given)
       opened.onTrace(++taken)
     }

@@ -17,7 +17,6 @@ import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResu
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
 import { Failures, Fault } from '../core/errors.js'
-import { optimizeLater } from '../core/system/engine.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
@@ -205,9 +204,6 @@ interface Streams {
 
 const MAX_WRITES_UNDER_WAY = 2
 
-/** Traces behind which a run is a long one. The build's snapshot has fewer: what it keeps of the compiled code fits an engine without flags. */
-const LONG_RUN = 8
-
 /** A file that takes every trace. */
 interface TokenWriter {
   write(trace: number, columns: TraceColumns): Promise<unknown>
@@ -280,7 +276,6 @@ async function streamTraces(
     async take(trace) {
       const { result, columns } = trace
       if (result === null || columns === null) throw new Error('a trace without its columns')
-      if (results.length === LONG_RUN) optimizeLater()
       results.push(result)
       records.push(...recordsOf(trace))
       collector.offer(result, columns)

@@ -23,7 +23,8 @@ export async function measureStudyTraces(context: RunContext, work: SnapshotWork
   const { facts = null, leftOut = [] } = measured.dump ?? {}
   const read = { records, inputs: snapshotInputs(plan, measured), facts, leftOut }
   const { synthetic } = measured.statistics
-  const diagnosis: Diagnosis = { ...reduceRecords(plan, read, { synthetic, told, settings }), settings, against: null }
+  const reduced = await reduceRecords(plan, read, { synthetic, told, settings }, work.pool.resample)
+  const diagnosis: Diagnosis = { ...reduced, settings, against: null }
   await writeDiagnosis(set, diagnosis, { ...context.origin, synthetic })
   return { ...measured, diagnosis }
 }

@@ -23,8 +23,14 @@ export function neighbourValues(before: Sample | null, behind: Sample | null): N
   return { before: values(before), behind: values(behind) }
 }
 
-export function sampleRecord<Quality>(sample: Sample, neighbours: NeighbourValues, quality: Quality): DiagnosticRecord<Quality> {
-  return { estimator: estimatorRecord(viewOfSample(sample), neighbours), quality }
+/** @param kept indexes of its retained tokens, where they are known */
+export function sampleRecord<Quality>(
+  sample: Sample,
+  neighbours: NeighbourValues,
+  quality: Quality,
+  kept?: Int32Array
+): DiagnosticRecord<Quality> {
+  return { estimator: estimatorRecord(viewOfSample(sample, kept), neighbours), quality }
 }
 
 /** A trace of a snapshot: masked tokens are not known. */

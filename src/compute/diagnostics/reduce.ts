@@ -5,6 +5,7 @@ import { diagnoseEstimator, type ToldValues } from './diagnose.js'
 import type { DiagnosticFinding } from './faults/finding.js'
 import { DEFAULT_RESAMPLING, quality, type QualityOptions } from './quality/quality.js'
 import type { QualityRecord } from './quality/record.js'
+import type { Resample } from './quality/resample-task.js'
 import type { SampleDiagnosticRecord } from './trace-record.js'
 import { omissionNotes } from './usable-columns.js'
 
@@ -21,19 +22,33 @@ export interface ReducedSet {
   readonly settings: DiagnosisSettings
 }
 
-/** @param records in canonical order */
-export function diagnosedSet(records: readonly SourcedRecord[], { source, synthetic, told, settings }: ReducedSet): DiagnosedSet {
-  const { audit, findings } = diagnoseEstimator(
-    records.map(({ record }) => record.estimator),
-    { ...told, loggedExplainedVariance: settings.history?.byStep ?? null }
-  )
+/**
+ * @param records in canonical order
+ * @param resample what answers the tasks of the bootstrap: threads, while this thread looks for the estimator
+ */
+export async function diagnosedSet(
+  records: readonly SourcedRecord[],
+  { source, synthetic, told, settings }: ReducedSet,
+  resample?: Resample
+): Promise<DiagnosedSet> {
   const qualities = qualityOf(records)
+  const logged = settings.history?.byStep ?? null
+  const [judged, { audit, findings }] = await Promise.all([
+    quality(qualities, qualityOptions(settings), resample),
+    // Behind the first tasks of the bootstrap, which threads have by then.
+    Promise.resolve().then(() =>
+      diagnoseEstimator(
+        records.map(({ record }) => record.estimator),
+        { ...told, loggedExplainedVariance: logged }
+      )
+    )
+  ])
   return {
     source: { ...source, notes: [...source.notes, ...omissionNotes(records.map(({ record }) => record.omitted))] },
     synthetic,
     audit,
     findings: findings.map(finding => placed(finding, records)),
-    quality: quality(qualities, qualityOptions(settings)),
+    quality: judged,
     jumps: qualities.flatMap(jumpPair)
   }
 }

@@ -1,6 +1,6 @@
 /** What a thread makes for the diagnostics: one sample of a dump, or one trace of a page or an NPZ file, to one record. */
 import { narrowest } from '../traces/columns.js'
-import type { Sample } from '../../schema/samples.js'
+import { retainedIndexes, type Sample } from '../../schema/samples.js'
 import type { Outcome, ParsedTrace } from '../../schema/traces.js'
 import type { NeighbourValues } from './estimator/inside.js'
 import { qualityRecord, traceQualityRecord, type QualityRecord, type QualityRecordOptions } from './quality/record.js'
@@ -18,7 +18,8 @@ export interface SampleDiagnosticRecord extends DiagnosticRecord<QualityRecord> 
  */
 export function recordOfSample(stored: Sample, neighbours: NeighbourValues, options: QualityRecordOptions): SampleDiagnosticRecord {
   const { sample, omitted } = usableSample(stored)
-  return { ...sampleRecord(sample, neighbours, qualityRecord(sample, options)), omitted }
+  const kept = retainedIndexes(sample.mask)
+  return { ...sampleRecord(sample, neighbours, qualityRecord(sample, options, kept), kept), omitted }
 }
 
 /** @param outcome the stated one, else the one derived from the score */

@@ -12,6 +12,7 @@ import { hashStill } from '../../core/still-file-sync.js'
 import { keepHeapSmall } from '../../core/system/engine.js'
 import { limitNote, systemLimits, threadsBelow, type SystemLimit } from '../../core/system/limits.js'
 import { COMPILED_ADDRESSES } from '../../kernel/open.js'
+import type { ResampleTask } from '../diagnostics/quality/resample-task.js'
 import type { TraceAnswer, TraceTask } from './trace-task.js'
 
 export interface TracePool {
@@ -20,6 +21,8 @@ export interface TracePool {
   /** what the system's limits cost, in a sentence for the user; null: nothing */
   readonly note: string | null
   run(task: TraceTask): Promise<TraceAnswer>
+  /** a part of the bootstrap of the diagnostics */
+  resample(task: ResampleTask): Promise<Float64Array>
   /** SHA-256 and size of a regular file; null where it cannot be read. With `refuse`, null for a symbolic link too */
   hash(path: string, links: 'follow' | 'refuse'): Promise<{ readonly sha256: string; readonly bytes: number } | null>
   destroy(): Promise<void>
@@ -68,6 +71,7 @@ export function openTracePool(threads: number, options: PoolOptions = {}): Trace
     threads: Math.max(1, started),
     note: noteOn(limits, threads, started),
     run: task => run(task, tracer, { trace: task.index }),
+    resample: task => run(task, tracer, {}),
     hash: (path, links) => run({ path, links }, hasher, { file: path }),
     destroy: () => runner.destroy()
   }
@@ -85,8 +89,11 @@ function noteOn(limits: readonly SystemLimit[], asked: number, threads: number):
   return `${limitNote(short, { asked, threads })}${slower}; the outputs are the same`
 }
 
+/** Tasks that a thread has at hand. Of traces `inOrder` gives out fewer; those of the bootstrap last while this thread is busy. */
+const AHEAD = 8
+
 function inThreads(filename: string, threads: number): Runner {
-  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 2, recordTiming: false })
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: AHEAD, recordTiming: false })
   // On Node 20, stopping a thread that still loads its code ends the whole process. `destroy` therefore waits for the
   // first message of each thread, which says that it is ready.
   const loaded = Promise.all(

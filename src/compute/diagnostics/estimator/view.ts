@@ -30,8 +30,8 @@ function klOf(sample: Sample): SampleNumbers | null {
   return Float64Array.from(own, (p, t) => p - reference[t])
 }
 
-export function viewOfSample(sample: Sample): AuditView {
-  const positions = retainedIndexes(sample.mask)
+/** @param positions indexes of its retained tokens, where they are known */
+export function viewOfSample(sample: Sample, positions = retainedIndexes(sample.mask)): AuditView {
   return {
     index: sample.index,
     fields: sample.fields,
@@ -56,13 +56,19 @@ export interface TraceNumbers {
   readonly positions: Int32Array
 }
 
+function indexes(length: number): Int32Array {
+  const all = new Int32Array(length)
+  for (let k = 0; k < length; k++) all[k] = k
+  return all
+}
+
 export function viewOfTrace(trace: TraceNumbers): AuditView {
   return {
     index: trace.index,
     fields: trace.fields,
     whole: false,
     positions: trace.positions,
-    at: Int32Array.from(trace.positions.keys()),
+    at: indexes(trace.positions.length),
     length: trace.positions.length,
     values: trace.values,
     returns: trace.returns,

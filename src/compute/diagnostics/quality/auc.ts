@@ -17,17 +17,13 @@ import type { TakeEstimate } from './estimate.js'
 import { MOMENTS } from './moments.js'
 import type { SumFamily, QualityPlanBuilder, RankFamily, ResampleUnit } from './plan.js'
 import { DECILES, type QualityRecord } from './record.js'
+import type { RankedTraces } from './resample-task.js'
 
 /** Of two resamples of one unit the first draws it, the second does not. */
 const ONCE: ResampleCounts = { counts: Uint16Array.of(1, 0), width: 2 }
 const NO_PAIR = 'no pair of a success and a failure with values there'
 
-/** Traces in the order of group and mean. */
-interface OrderedTraces {
-  /** [traces] unit of each */
-  readonly unit: Int32Array
-  /** [traces] bit 0: the last of those with one mean in one group; bit 1: the last of its group; bit 2: a success */
-  readonly flags: Uint8Array
+interface OrderedTraces extends RankedTraces {
   /** traces of groups that have a pair */
   readonly inPairs: number
 }
@@ -107,12 +103,7 @@ function ranked(units: readonly ResampleUnit[], groupOf: (record: QualityRecord)
   const deciles = Array.from({ length: DECILES }, (_, decile) => ordered(tracesAt(units, decile, groupOf)))
   return {
     slots: DECILES,
-    read(weights, resamples, out, at, stride) {
-      deciles.forEach((traces, decile) => {
-        const pairs = kernelOfThread().countPairs(traces.unit, traces.flags, weights)
-        for (let b = 0; b < resamples; b++) out[at + decile * stride + b] = pairs[weights.width + b] / (2 * pairs[b])
-      })
-    },
+    traces: deciles.map(({ unit, flags }) => ({ unit, flags })),
     trajectories: decile => deciles[decile].inPairs,
     why: () => NO_PAIR
   }

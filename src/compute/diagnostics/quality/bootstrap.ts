@@ -2,18 +2,12 @@
  * Evaluates a plan: the statistics of the sample itself (every unit once), and of each resample. Intervals are percentiles of
  * the resampled statistics (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; method `percentile` of
  * `scipy.stats.bootstrap`), at 2.5 % and 97.5 %, with numpy's linear interpolation.
- *
- * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into
- * parts that the processor's cache holds. Units are added in the order of the plan, eight at a time, by a compiled loop
- * (`kernel/assembly/resampling.ts`): the same bits wherever it runs.
  */
 import { formatCount } from '../../../core/counts.js'
-import { kernelOfThread } from '../../../kernel/open.js'
 import type { QualityPlan } from './plan.js'
-import { drawWeights, type ResampleOptions } from './resampling.js'
+import { resampleTasks, weightedNumbers, type Resample } from './resample-task.js'
+import type { ResampleOptions } from './resampling.js'
 
-/** Resamples whose sums are kept at a time: an even number. */
-const RESAMPLES = 50
 /** Of the resamples, this share may leave a statistic undefined; with more there is no interval. */
 const MAX_UNDEFINED = 0.05
 
@@ -25,63 +19,47 @@ export interface EvaluatedPlan {
 }
 
 export function evaluatedPlan(plan: QualityPlan): EvaluatedPlan {
-  const values = new Float64Array(plan.slots)
+  const sums = new Float64Array(plan.columns + plan.ranks.length)
   // Of two resamples the first draws every unit once, the second none.
   const weights = { counts: Uint16Array.from({ length: 2 * plan.units.length }, (_, i) => 1 - (i % 2)), width: 2 }
-  const sums = sumsOf(kernelOfThread().addRows(plan, weights), plan.columns, 0, new Float64Array(plan.columns))
-  for (const { of, column, slot } of plan.linear) of.read(sums, column, values, slot)
-  for (const { of, slot } of plan.ranked) of.read(weights, 1, values, slot, 1)
+  weightedNumbers(plan, weights, 1, sums, 0)
+  const values = new Float64Array(plan.slots)
+  readStatistics(plan, sums, values, 0, 1)
   return { sums, values: finiteOrNaN(values) }
 }
 
 /** [slots × resamples] every statistic of every resample; NaN where it is undefined. */
-export function resampledStatistics(plan: QualityPlan, options: ResampleOptions): Float64Array {
-  const { resamples } = options
+export async function resampledStatistics(plan: QualityPlan, draws: ResampleOptions, resample: Resample): Promise<Float64Array> {
+  const { resamples } = draws
   const all = new Float64Array(plan.slots * resamples)
-  const kernel = kernelOfThread()
-  const mark = kernel.used
-  try {
-    const blocks = { rows: kernel.held(plan.rows), blocks: kernel.held(plan.blocks), order: kernel.held(plan.order), columns: plan.columns }
-    const weights = { counts: kernel.held(new Uint16Array(RESAMPLES * plan.units.length)), width: RESAMPLES }
-    for (let first = 0; first < resamples; first += RESAMPLES) {
-      const part = Math.min(RESAMPLES, resamples - first)
-      weights.counts.fill(0)
-      for (let b = 0; b < part; b++) drawWeights(plan.units.length, first + b, options, weights, b)
-      for (const { of, slot } of plan.ranked) of.read(weights, part, all, slot * resamples + first, resamples)
-      readSums(plan, kernel.addRows(blocks, weights), part, all, first, resamples)
-    }
-  } finally {
-    kernel.release(mark)
-  }
+  await Promise.all(
+    resampleTasks(plan, draws).map(async task => {
+      readStatistics(plan, await resample(task), all, task.from, resamples)
+    })
+  )
   return finiteOrNaN(all)
 }
 
-/** The statistics of a part of the resamples, written to their places. */
-function readSums(
-  { linear, columns, slots }: QualityPlan,
-  both: Float64Array,
-  part: number,
+/**
+ * Writes statistic s of each resample to `all[s * stride + first]` and behind it.
+ * @param numbers [resamples × (columns + ranks)]
+ */
+function readStatistics(
+  { linear, ranked, columns, ranks, slots }: QualityPlan,
+  numbers: Float64Array,
   all: Float64Array,
   first: number,
-  resamples: number
+  stride: number
 ): void {
-  const sums = new Float64Array(columns)
+  const width = columns + ranks.length
+  const sums = new Float64Array(width)
   const out = new Float64Array(slots)
-  for (let b = 0; b < part; b++) {
-    sumsOf(both, columns, b, sums)
-    for (const { of, column, slot } of linear) {
-      of.read(sums, column, out, slot)
-      for (let s = slot; s < slot + of.slots; s++) all[s * resamples + first + b] = out[s]
-    }
+  for (let b = 0; (b + 1) * width <= numbers.length; b++) {
+    for (let c = 0; c < width; c++) sums[c] = numbers[b * width + c]
+    for (const { of, column, slot } of linear) of.read(sums, column, out, slot)
+    for (const { of, rank, slot } of ranked) for (let s = 0; s < of.slots; s++) out[slot + s] = sums[columns + rank + s]
+    for (let s = 0; s < slots; s++) all[s * stride + first + b] = out[s]
   }
-}
-
-/** The sums of one resample, out of those of two that lie together. */
-function sumsOf(both: Float64Array, columns: number, b: number, into: Float64Array): Float64Array {
-  const lane = b % 2
-  const at = (b - lane) * columns + lane
-  for (let c = 0; c < columns; c++) into[c] = both[at + 2 * c]
-  return into
 }
 
 function finiteOrNaN(numbers: Float64Array): Float64Array {

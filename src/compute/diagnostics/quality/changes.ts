@@ -29,7 +29,7 @@ export function sweepThresholds(own: number): readonly number[] {
 
 /**
  * Adds the changes between the values [from, to) to `exceeding`, by the number of thresholds that each exceeds, and their sum to
- * `sum`. The first thresholds are compared without a branch: which of them a change exceeds is anybody's guess.
+ * `sum`. The first eight thresholds are compared without a branch: which of them a change exceeds is anybody's guess.
  */
 function countChanges(
   values: Float64Array,
@@ -39,15 +39,16 @@ function countChanges(
   exceeding: Uint32Array,
   sum: number
 ): number {
-  const [first, second, third, fourth] = [0, 1, 2, 3].map(i => thresholds[i] ?? Infinity)
+  const [t0, t1, t2, t3, t4, t5, t6, t7] = [0, 1, 2, 3, 4, 5, 6, 7].map(i => thresholds[i] ?? Infinity)
   let value = values[from]
   for (let i = from + 1; i < to; i++) {
     const next = values[i]
     const change = Math.abs(next - value)
     value = next
     sum += change
-    let above = Number(change > first) + Number(change > second) + Number(change > third) + Number(change > fourth)
-    if (above === 4) while (above < thresholds.length && change > thresholds[above]) above++
+    let above = Number(change > t0) + Number(change > t1) + Number(change > t2) + Number(change > t3)
+    above += Number(change > t4) + Number(change > t5) + Number(change > t6) + Number(change > t7)
+    if (above === 8) while (above < thresholds.length && change > thresholds[above]) above++
     exceeding[above]++
   }
   return sum

@@ -7,14 +7,15 @@
 import { Fault } from '../../../core/errors.js'
 import { evaluatedPlan, percentileInterval, resampledStatistics, type PercentileInterval } from './bootstrap.js'
 import type { SamplingDesign } from '../../../schema/diagnostics.js'
-import type { Compared, Estimate, Pairing, QualityComparison } from './contract.js'
+import type { Compared, Estimate, Pairing, PooledQuality, QualityComparison } from './contract.js'
 import { estimate, estimatesOf, reasonsByPointer, undefinedEstimate, type EstimateReasons, type TakeEstimate } from './estimate.js'
 import { QualityPlanBuilder, type QualityPlan, type ResampleUnit } from './plan.js'
 import { INTERVAL_LEVEL, layoutOf, type QualityOptions } from './quality.js'
 import type { QualityRecord } from './record.js'
 import { mergedQualityRecords } from './serial.js'
+import { resampledNumbers, type Resample } from './resample-task.js'
 import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
-import { pooledQuality, type SetEstimator, type QualityLayout } from './sections.js'
+import { estimatedSets, pooledQuality, type QualityLayout, type SetRequest } from './sections.js'
 
 export interface CompareOptions extends QualityOptions {
   /** design of the second sample; `sampling` is that of the first */
@@ -22,11 +23,12 @@ export interface CompareOptions extends QualityOptions {
 }
 
 /** @param givenA records in any order @param givenB in any order, with the same sweep of thresholds */
-export function compareQuality(
+export async function compareQuality(
   givenA: readonly QualityRecord[],
   givenB: readonly QualityRecord[],
-  options: CompareOptions
-): QualityComparison {
+  options: CompareOptions,
+  resample: Resample = resampledNumbers
+): Promise<QualityComparison> {
   const a = mergedQualityRecords([givenA])
   const b = mergedQualityRecords([givenB])
   const { seed, resamples } = options
@@ -34,22 +36,24 @@ export function compareQuality(
   const kind = grouped ? 'prompt group' : 'trajectory'
   const reasons: EstimateReasons = new Map()
   const draws: ResampleOptions = { seed, resamples, stream: 0 }
-  const estimateSet: SetEstimator<Compared> = (chosen, add) => {
+  const estimateSet = async <S>({ chosen, add }: SetRequest<Compared, S>): Promise<S> => {
     const sides = [a, b].map(records => unitsOf(records.filter(chosen), kind))
     const planned = sides.map(units => {
       const builder = new QualityPlanBuilder(units)
       return { shape: add(builder), plan: builder.build() }
     })
     const [planA, planB] = planned.map(({ plan }) => plan)
-    const [statisticsA, statisticsB] = [planA, planB].map(plan => (plan.units.length < 2 ? null : resampledStatistics(plan, draws)))
+    const [statisticsA, statisticsB] = await Promise.all(
+      [planA, planB].map(plan => (plan.units.length < 2 ? null : resampledStatistics(plan, draws, resample)))
+    )
     const partners = partnersOf(sides[0], sides[1])
-    const against = (): Float64Array | null => {
+    const against = (): Float64Array | null | Promise<Float64Array> => {
       if (statisticsB === null) return null
-      if (partners === null) return resampledStatistics(planB, { ...draws, stream: 1 })
+      if (partners === null) return resampledStatistics(planB, { ...draws, stream: 1 }, resample)
       if (partners.every((unit, i) => unit === sides[1][i])) return statisticsB
       const builder = new QualityPlanBuilder(partners)
       add(builder)
-      return resampledStatistics(builder.build(), draws)
+      return resampledStatistics(builder.build(), draws, resample)
     }
     const noInterval = `one ${kind} alone: nothing to resample`
     return planned[0].shape(
@@ -58,16 +62,16 @@ export function compareQuality(
         estimatesOf(planB, evaluatedPlan(planB), statisticsB, noInterval, reasons),
         planA,
         statisticsA,
-        against(),
+        await against(),
         partners !== null,
         reasons
       )
     )
   }
-  const pooled = pooledQuality(
-    estimateSet,
-    sharedLayout(layoutOf(a, options), layoutOf(b, { ...options, sampling: options.samplingOfB })),
-    ({ error }, take, refusal) => take(error, refusal)
+  const layout = sharedLayout(layoutOf(a, options), layoutOf(b, { ...options, sampling: options.samplingOfB }))
+  const pooled = await estimatedSets<Compared, PooledQuality<Compared>>(
+    askSet => pooledQuality(askSet, layout, ({ error }, take, refusal) => take(error, refusal)),
+    estimateSet
   )
   const missing = (['success', 'failure'] as const).filter(outcome => pooled.by_outcome[outcome] === null)
   return {
@@ -94,6 +98,7 @@ function sharedLayout(a: QualityLayout, b: QualityLayout): QualityLayout {
     steps: a.steps.filter(step => b.steps.includes(step)),
     outcomes: a.outcomes.filter(outcome => b.outcomes.includes(outcome)),
     turns: Math.min(a.turns, b.turns),
+    allTurns: a.allTurns && b.allTurns && a.turns === b.turns,
     group: a.group === b.group ? a.group : null,
     refusals: {
       pooled: a.refusals.pooled ?? b.refusals.pooled,

@@ -63,7 +63,8 @@ function errorFamily(records: readonly QualityRecord[], cell: TokenCell, equal: 
   const centre = new Float64Array(MOMENTS)
   const one = new Float64Array(MOMENTS)
   for (const record of counted) {
-    one.set(cell.array(record).subarray(cell.at(record), cell.at(record) + MOMENTS))
+    const [moments, at] = [cell.array(record), cell.at(record)]
+    for (let k = 0; k < MOMENTS; k++) one[k] = moments[at + k]
     if (equal) one[0] = 1
     mergeMoments(centre, 0, one, 0)
   }

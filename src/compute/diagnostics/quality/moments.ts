@@ -79,17 +79,20 @@ export function sliceMoments(
   into[at] = n
   into[at + 1] = meanV
   into[at + 2] = meanR
-  const valueAt = (t: number): number => values[from + t] - meanV
-  const returnAt = (t: number): number => returns[from + t] - meanR
-  into[at + 3] = v2 === 0 ? underflow(n, valueAt) : Math.max(0, v2 - (v1 * v1) / n)
-  into[at + 4] = r2 === 0 ? underflow(n, returnAt) : Math.max(0, r2 - (r1 * r1) / n)
-  into[at + 5] = e2 === 0 ? underflow(n, t => returnAt(t) - valueAt(t)) : Math.max(0, e2 - (e1 * e1) / n)
+  into[at + 3] = v2 === 0 ? underflow(values, meanV, from, to) : Math.max(0, v2 - (v1 * v1) / n)
+  into[at + 4] = r2 === 0 ? underflow(returns, meanR, from, to) : Math.max(0, r2 - (r1 * r1) / n)
+  into[at + 5] = e2 === 0 ? underflowOfErrors(values, meanV, returns, meanR, from, to) : Math.max(0, e2 - (e1 * e1) / n)
   return { high, low }
 }
 
-/** The smallest double where every square of n numbers underflowed. */
-function underflow(n: number, numberAt: (token: number) => number): number {
-  for (let t = 0; t < n; t++) if (numberAt(t) !== 0) return Number.MIN_VALUE
+/** The smallest double where the square of every deviation from the mean underflowed. */
+function underflow(numbers: Float64Array, mean: number, from: number, to: number): number {
+  for (let t = from; t < to; t++) if (numbers[t] !== mean) return Number.MIN_VALUE
+  return 0
+}
+
+function underflowOfErrors(values: Float64Array, meanV: number, returns: Float64Array, meanR: number, from: number, to: number): number {
+  for (let t = from; t < to; t++) if (returns[t] - meanR !== values[t] - meanV) return Number.MIN_VALUE
   return 0
 }
 

@@ -3,8 +3,8 @@
  * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas;
  * `bootstrap.ts` evaluates it.
  */
-import type { ResampleCounts, BlockedRows } from '../../../kernel/kernel.js'
 import type { QualityRecord } from './record.js'
+import type { RankedTraces, ResampledNumbers } from './resample-task.js'
 
 export type ResampleUnit = readonly QualityRecord[]
 
@@ -24,11 +24,11 @@ export interface SumFamily {
   why(sums: Float64Array, at: number, slot: number): string
 }
 
-/** Statistics of ranks: they need the weights themselves. */
+/** Statistics of ranks, areas under the ROC curve: they need the weights themselves. */
 export interface RankFamily {
   readonly slots: number
-  /** Writes statistic s of resample b to `out[at + s * stride + b]`, for b < resamples. */
-  read(weights: ResampleCounts, resamples: number, out: Float64Array, at: number, stride: number): void
+  /** [slots] */
+  readonly traces: readonly RankedTraces[]
   trajectories(slot: number): number
   why(slot: number): string
 }
@@ -42,16 +42,21 @@ interface SumPart extends PlanPart<SumFamily> {
   readonly column: number
 }
 
-export interface QualityPlan extends BlockedRows {
+interface RankPart extends PlanPart<RankFamily> {
+  /** place of its first traces in `ranks` */
+  readonly rank: number
+}
+
+export interface QualityPlan extends ResampledNumbers {
   readonly units: readonly ResampleUnit[]
   readonly linear: readonly SumPart[]
-  readonly ranked: readonly PlanPart<RankFamily>[]
+  readonly ranked: readonly RankPart[]
   readonly slots: number
   /** [units] units by the length of their rows, longest first; canonical order on a tie */
   readonly order: Int32Array
   /**
    * rows in that order, in blocks of eight: column k of row i of a block stands at 8 k + i. A row ends with its last number
-   * that is not 0, and is filled with 0 to its block's longest.
+   * that is not 0, and is filled with 0 to its block's longest. In shared memory
    */
   readonly rows: Float64Array
   /** [blocks + 1] where each block begins */
@@ -64,7 +69,8 @@ export const ROWS_A_BLOCK = 8
 /** Gathers families, then makes the plan. Families that few units have (late turns) come last, so that rows are short. */
 export class QualityPlanBuilder {
   readonly #linear: SumPart[] = []
-  readonly #ranked: PlanPart<RankFamily>[] = []
+  readonly #ranked: RankPart[] = []
+  readonly #ranks: RankedTraces[] = []
   #slots = 0
   #columns = 0
 
@@ -81,7 +87,8 @@ export class QualityPlanBuilder {
   /** @returns its first slot */
   rank(of: RankFamily): number {
     const slot = this.#take(of.slots)
-    this.#ranked.push({ of, slot })
+    this.#ranked.push({ of, slot, rank: this.#ranks.length })
+    this.#ranks.push(...of.traces)
     return slot
   }
 
@@ -99,12 +106,23 @@ export class QualityPlanBuilder {
     for (let block = 0; block + 1 < blocks.length; block++) {
       blocks[block + 1] = blocks[block] + ROWS_A_BLOCK * filled[order[block * ROWS_A_BLOCK]].length
     }
-    const rows = new Float64Array(blocks[blocks.length - 1])
+    const rows = new Float64Array(new SharedArrayBuffer(8 * blocks[blocks.length - 1]))
     order.forEach((unit, i) => {
       const at = blocks[Math.floor(i / ROWS_A_BLOCK)] + (i % ROWS_A_BLOCK)
-      filled[unit].forEach((sum, k) => (rows[at + k * ROWS_A_BLOCK] = sum))
+      const row = filled[unit]
+      for (let k = 0; k < row.length; k++) rows[at + k * ROWS_A_BLOCK] = row[k]
     })
-    return { units, linear: this.#linear, ranked: this.#ranked, slots: this.#slots, columns: this.#columns, order, rows, blocks }
+    return {
+      units,
+      linear: this.#linear,
+      ranked: this.#ranked,
+      ranks: this.#ranks,
+      slots: this.#slots,
+      columns: this.#columns,
+      order,
+      rows,
+      blocks
+    }
   }
 
   #take(slots: number): number {

@@ -10,16 +10,17 @@
  */
 import { evaluatedPlan, resampledStatistics } from './bootstrap.js'
 import type { SamplingDesign } from '../../../schema/diagnostics.js'
-import type { Calibration, Estimate, Quality } from './contract.js'
+import type { Calibration, Estimate, PooledQuality, Quality } from './contract.js'
 import { pairGroupOf } from './auc.js'
 import { estimatesOf, reasonsByPointer, type EstimateReasons } from './estimate.js'
 import { QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
+import { resampledNumbers, type Resample } from './resample-task.js'
 import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
 import { mergedQualityRecords } from './serial.js'
 import { refusalsOf } from './sampling.js'
-import { pooledQuality, type Calibrated, type SetEstimator, type QualityLayout } from './sections.js'
-import { movingTurns, turnsBetween, turnsToldApart } from './turns.js'
+import { estimatedSets, pooledQuality, type Calibrated, type QualityLayout, type SetRequest } from './sections.js'
+import { haveAllTurns, movingTurns, turnsBetween, turnsToldApart } from './turns.js'
 
 export interface QualityOptions extends Omit<ResampleOptions, 'stream'> {
   readonly sampling: SamplingDesign
@@ -30,18 +31,25 @@ export interface QualityOptions extends Omit<ResampleOptions, 'stream'> {
 export const INTERVAL_LEVEL = 0.95
 export const DEFAULT_RESAMPLING = { seed: 0, resamples: 2000 } as const
 
-/** @param given records in any order, all with one sweep of thresholds, `jumpThreshold` among them */
-export function quality(given: readonly QualityRecord[], options: QualityOptions): Quality {
+/**
+ * @param given records in any order, all with one sweep of thresholds, `jumpThreshold` among them
+ * @param resample what answers the tasks of the bootstrap; where nothing else is said, this thread
+ */
+export async function quality(
+  given: readonly QualityRecord[],
+  options: QualityOptions,
+  resample: Resample = resampledNumbers
+): Promise<Quality> {
   const records = mergedQualityRecords([given])
   const { seed, resamples, sampling } = options
   const kind = unitKindOf(records)
   const layout = layoutOf(records, options)
   const reasons: EstimateReasons = new Map()
-  const estimateSet: SetEstimator<Estimate> = (chosen, add) => {
+  const estimateSet = async <S>({ chosen, add }: SetRequest<Estimate, S>): Promise<S> => {
     const builder = new QualityPlanBuilder(unitsOf(records.filter(chosen), kind))
     const shape = add(builder)
     const plan = builder.build()
-    const statistics = plan.units.length < 2 ? null : resampledStatistics(plan, { seed, resamples, stream: 0 })
+    const statistics = plan.units.length < 2 ? null : await resampledStatistics(plan, { seed, resamples, stream: 0 }, resample)
     return shape(estimatesOf(plan, evaluatedPlan(plan), statistics, `one ${kind} alone: nothing to resample`, reasons))
   }
   const calibrated: Calibrated<Estimate, Calibration> = ({ error, describe }, take, refusal) => {
@@ -51,7 +59,10 @@ export function quality(given: readonly QualityRecord[], options: QualityOptions
     if (why !== undefined) reasons.set(whole, why)
     return whole
   }
-  const pooled = pooledQuality(estimateSet, layout, calibrated)
+  const pooled = await estimatedSets<Estimate, PooledQuality<Estimate, Calibration>>(
+    askSet => pooledQuality(askSet, layout, calibrated),
+    estimateSet
+  )
   const sum = (of: (record: QualityRecord) => number) => records.reduce((total, record) => total + of(record), 0)
   const missing = (['success', 'failure'] as const).filter(outcome => pooled.by_outcome[outcome] === null)
   return {
@@ -72,10 +83,12 @@ export function quality(given: readonly QualityRecord[], options: QualityOptions
 }
 
 export function layoutOf(records: readonly QualityRecord[], { sampling, jumpThreshold }: QualityOptions): QualityLayout {
+  const turns = turnsToldApart(records)
   return {
     steps: [...new Set(records.flatMap(r => r.step ?? []))].sort((a, b) => a - b),
     outcomes: (['success', 'failure'] as const).filter(outcome => records.some(r => r.outcome === outcome)),
-    turns: turnsToldApart(records),
+    turns,
+    allTurns: haveAllTurns(records, turns),
     thresholds: records.length === 0 ? [] : [...records[0].changes.thresholds],
     ownThreshold: jumpThreshold,
     group: pairGroupOf(records),

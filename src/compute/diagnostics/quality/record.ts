@@ -63,11 +63,15 @@ export interface QualityRecordOptions {
 
 /**
  * The record of a sample.
+ * @param kept indexes of its retained tokens, where they are known
  * @throws Fault where a retained number is not finite, or a sum leaves the double range
  */
-export function qualityRecord(sample: Sample, { successThreshold, thresholds }: QualityRecordOptions): QualityRecord {
-  const { index, place, mask, arrays, fields } = sample
-  const kept = retainedIndexes(mask)
+export function qualityRecord(
+  sample: Sample,
+  { successThreshold, thresholds }: QualityRecordOptions,
+  kept = retainedIndexes(sample.mask)
+): QualityRecord {
+  const { index, place, arrays, fields } = sample
   const retained = (all: SampleNumbers | undefined) => (all === undefined ? null : retainedNumbers(all, kept))
   const byScore = fields.score === null ? null : fields.score > successThreshold ? 'success' : 'failure'
   const { step, uid } = fields

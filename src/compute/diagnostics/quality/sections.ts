@@ -1,7 +1,8 @@
 /**
  * The sections of the quality statistics: which statistics are of which set of trajectories. It is written once, for one critic
- * and for two: `estimateSet` chooses trajectories, plans the statistics that it is given, and makes what stands at each place.
+ * and for two: it asks for sets of trajectories, each with its statistics and with what stands at each place.
  */
+import { mapLimited } from '../../../core/limited.js'
 import { addAuc, addAucWithin } from './auc.js'
 import { addCalibration, type CalibrationSlots } from './calibration.js'
 import { addChanges, addSweep } from './change-statistics.js'
@@ -17,10 +18,34 @@ import { addSuccessRate } from './success-rate.js'
 import { addTurns } from './turns.js'
 import type { Outcome } from '../../../schema/traces.js'
 
-export type SetEstimator<E> = <S>(
-  chosen: (record: QualityRecord) => boolean,
-  add: (builder: QualityPlanBuilder) => (take: TakeEstimate<E>) => S
-) => S
+/** What is asked of a set of trajectories: its statistics are planned, and what stands at each place follows from them. */
+export interface SetRequest<E, S> {
+  readonly chosen: (record: QualityRecord) => boolean
+  readonly add: (builder: QualityPlanBuilder) => (take: TakeEstimate<E>) => S
+}
+
+/** Asks for the statistics of a set. They may be read once those of all sets are computed. */
+export type AskSet<E> = <S>(chosen: SetRequest<E, S>['chosen'], add: SetRequest<E, S>['add']) => () => S
+
+/** Sets that are evaluated at a time: some are planned while threads resample those before. */
+const AT_ONCE = 3
+
+/** Computes the statistics of every set that `ask` asks for, then what it makes of them. */
+export async function estimatedSets<E, R>(
+  ask: (askSet: AskSet<E>) => () => R,
+  estimateSet: <S>(request: SetRequest<E, S>) => Promise<S>
+): Promise<R> {
+  const sets: (() => Promise<void>)[] = []
+  const made = ask(<S>(chosen: SetRequest<E, S>['chosen'], add: SetRequest<E, S>['add']) => {
+    const computed: S[] = []
+    sets.push(async () => {
+      computed.push(await estimateSet({ chosen, add }))
+    })
+    return () => computed[0]
+  })
+  await mapLimited(sets, AT_ONCE, evaluate => evaluate())
+  return made()
+}
 
 /** What makes the calibration of all trajectories pooled. */
 export type Calibrated<E, C> = (slots: CalibrationSlots, take: TakeEstimate<E>, refusal: string | null) => C
@@ -30,6 +55,8 @@ export interface QualityLayout {
   readonly outcomes: readonly Outcome[]
   /** turns told apart at either end */
   readonly turns: number
+  /** every trajectory has that many turns */
+  readonly allTurns: boolean
   readonly thresholds: readonly number[]
   readonly ownThreshold: number
   readonly group: PairGroup
@@ -38,20 +65,18 @@ export interface QualityLayout {
 
 const WHOLE: TokenCell = { array: r => r.whole, at: () => 0, none: 'no trajectory has values and returns' }
 
-export function pooledQuality<E, C>(
-  estimateSet: SetEstimator<E>,
-  layout: QualityLayout,
-  calibrated: Calibrated<E, C>
-): PooledQuality<E, C> {
-  const { thresholds, ownThreshold, refusals, turns } = layout
-  const pooled = estimateSet(
+export function pooledQuality<E, C>(askSet: AskSet<E>, layout: QualityLayout, calibrated: Calibrated<E, C>): () => PooledQuality<E, C> {
+  const { thresholds, ownThreshold, refusals, turns, allTurns } = layout
+  // The smaller sets come first, so that threads have work while the largest one is planned.
+  const outcomes = layout.outcomes.map(outcome => ({ outcome, quality: outcomeQuality(askSet, layout, outcome) }))
+  const pooled = askSet(
     () => true,
     builder => {
       const set = addSet<E, C>(builder, layout, layout.group, calibrated)
       const sweep = addSweep(builder, thresholds, ownThreshold)
       const drift = addDrift(builder)
       const deciles = addDeciles(builder)
-      const byTurn = addTurns(builder, turns)
+      const byTurn = addTurns(builder, turns, allTurns)
       return (take: TakeEstimate<E>) => ({
         ...set(take),
         sweep: sweep(take),
@@ -63,30 +88,50 @@ export function pooledQuality<E, C>(
   )
   // Within one step all pairs are of that step: auc_by_decile is over them.
   const stepGroup = layout.group === 'prompt' ? 'prompt' : null
-  return {
-    ...pooled,
-    by_outcome: {
-      success: layout.outcomes.includes('success') ? outcomeQuality(estimateSet, layout, 'success') : null,
-      failure: layout.outcomes.includes('failure') ? outcomeQuality(estimateSet, layout, 'failure') : null
-    },
-    by_step: layout.steps.map(step => ({
-      step,
-      ...estimateSet(
-        record => record.step === step,
-        builder => addSet<E, E>(builder, layout, stepGroup, ({ error }, take, refusal) => take(error, refusal))
+  const steps = askSteps(layout, step =>
+    askSet(
+      record => record.step === step,
+      builder => addSet<E, E>(builder, layout, stepGroup, ({ error }, take, refusal) => take(error, refusal))
+    )
+  )
+  const stepped = outcomes.map(({ outcome, quality }) => {
+    const errors = askSteps(layout, step =>
+      askSet(
+        record => record.outcome === outcome && record.step === step,
+        builder => {
+          const whole = addWhole(builder)
+          return (take: TakeEstimate<E>) => whole(take, null)
+        }
       )
-    }))
-  }
+    )
+    return { outcome, quality: () => ({ ...quality(), by_step: errors() }) }
+  })
+  const qualityOf = (of: Outcome) => stepped.find(({ outcome }) => outcome === of)?.quality() ?? null
+  return () => ({
+    ...pooled(),
+    by_outcome: { success: qualityOf('success'), failure: qualityOf('failure') },
+    by_step: steps()
+  })
 }
 
-function outcomeQuality<E>(estimateSet: SetEstimator<E>, { steps, turns }: QualityLayout, outcome: Outcome): OutcomeQuality<E> {
-  const whole = estimateSet(
+/** Asks for a set of each step: a row each. */
+function askSteps<S>({ steps }: QualityLayout, ask: (step: number) => () => S): () => (S & { readonly step: number })[] {
+  const asked = steps.map(step => ({ step, row: ask(step) }))
+  return () => asked.map(({ step, row }) => ({ step, ...row() }))
+}
+
+function outcomeQuality<E>(
+  askSet: AskSet<E>,
+  { turns, allTurns }: QualityLayout,
+  outcome: Outcome
+): () => Omit<OutcomeQuality<E>, 'by_step'> {
+  return askSet(
     record => record.outcome === outcome,
     builder => {
       const errors = addWhole(builder)
       const drift = addDrift(builder)
       const deciles = addDeciles(builder)
-      const byTurn = addTurns(builder, turns)
+      const byTurn = addTurns(builder, turns, allTurns)
       return (take: TakeEstimate<E>) => ({
         ...errors(take, null),
         by_turn: byTurn(take, null),
@@ -95,17 +140,6 @@ function outcomeQuality<E>(estimateSet: SetEstimator<E>, { steps, turns }: Quali
       })
     }
   )
-  const by_step = steps.map(step => ({
-    step,
-    ...estimateSet(
-      record => record.outcome === outcome && record.step === step,
-      builder => {
-        const errors = addWhole(builder)
-        return (take: TakeEstimate<E>) => errors(take, null)
-      }
-    )
-  }))
-  return { ...whole, by_step }
 }
 
 function addSet<E, C>(

@@ -22,11 +22,26 @@ export function turnsBetween(records: readonly QualityRecord[]): number {
   return records.reduce((sum, r) => sum + Math.max(0, r.turns.count - 2 * MAX_TURNS), 0)
 }
 
-/** Adds the turns; late ones come last in a row, so that short trajectories have short rows. */
-export function addTurns(builder: QualityPlanBuilder, turns: number): <E>(take: TakeEstimate<E>, refusal: string | null) => TurnRows<E> {
-  const each = Array.from({ length: turns }, (_, turn) => ({ start: addTurn(builder, turn, 'start'), end: addTurn(builder, turn, 'end') }))
+/** True where every trajectory has as many turns as are told apart: each turn is then one of either end. */
+export function haveAllTurns(records: readonly QualityRecord[], turns: number): boolean {
+  return records.every(r => r.turns.count === turns)
+}
+
+/**
+ * Adds the turns; late ones come last in a row, so that short trajectories have short rows.
+ * @param all `haveAllTurns`: those from the start are those from the end in the other order
+ */
+export function addTurns(
+  builder: QualityPlanBuilder,
+  turns: number,
+  all: boolean
+): <E>(take: TakeEstimate<E>, refusal: string | null) => TurnRows<E> {
+  const each = Array.from({ length: turns }, (_, turn) => ({
+    start: all ? null : addTurn(builder, turn, 'start'),
+    end: addTurn(builder, turn, 'end')
+  }))
   return (take, refusal) => ({
-    from_start: each.map(({ start }, turn) => ({ turn, ...start(take, refusal) })),
+    from_start: each.map(({ start }, turn) => ({ turn, ...(start ?? each[turns - 1 - turn].end)(take, refusal) })),
     from_end: each.map(({ end }, turn) => ({ turn, ...end(take, refusal) }))
   })
 }
