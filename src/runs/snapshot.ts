@@ -206,7 +206,7 @@ interface Streams {
 const MAX_WRITES_UNDER_WAY = 2
 
 /** Traces behind which a run is a long one. The build's snapshot has fewer: what it keeps of the compiled code fits an engine without flags. */
-const LONG_RUN = 8
+export const LONG_RUN = 8
 
 /** A file that takes every trace. */
 interface TokenWriter {
@@ -300,7 +300,7 @@ function atTrace(fault: Fault, { html, folder }: SnapshotPlan, results: readonly
 /** Files that were read and used, relative to the snapshot's folder. */
 export function snapshotInputs(
   plan: SnapshotPlan,
-  { html, dump, results }: Pick<MeasuredSnapshot, 'html' | 'dump' | 'results'>
+  { html, dump, results }: Pick<MeasuredSnapshot, 'html' | 'dump'> & { readonly results: readonly Pick<TraceResult, 'npz'>[] }
 ): HashedFile[] {
   return [
     ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),
