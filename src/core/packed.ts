@@ -7,22 +7,22 @@
  */
 import { Deserializer, Serializer } from 'node:v8'
 
-export function packed(value: unknown): Uint8Array {
+export function packValue(value: unknown): Uint8Array {
   const serializer = new Serializer()
   serializer.writeHeader()
   serializer.writeValue(inOneMemory(value))
   return serializer.releaseBuffer()
 }
 
-/** @param bytes that `packed` gave: nothing else is safe to read. The value keeps nothing of them */
-export function unpacked(bytes: Uint8Array): unknown {
+/** @param bytes that `packValue` gave: nothing else is safe to read. The value keeps nothing of them */
+export function unpackValue(bytes: Uint8Array): unknown {
   const deserializer = new Deserializer(bytes)
   deserializer.readHeader()
   return deserializer.readValue()
 }
 
-type NumberArray = Float64Array | BigInt64Array
-type NumberArrayClass = new (buffer: ArrayBuffer, byteOffset: number, length: number) => NumberArray
+type PackedArray = Float64Array | BigInt64Array
+type PackedArrayClass = new (buffer: ArrayBuffer, byteOffset: number, length: number) => PackedArray
 
 /** Every array begins at a multiple of this, the widest element. */
 const ALIGNED = 8
@@ -36,7 +36,7 @@ function inOneMemory(value: unknown): unknown {
   let at = 0
   return withArrays(value, array => {
     // Sound: records hold arrays of numbers, and no DataView.
-    const copy = new (array.constructor as NumberArrayClass)(memory, at, (array as NumberArray).length)
+    const copy = new (array.constructor as PackedArrayClass)(memory, at, (array as PackedArray).length)
     copy.set(array as never)
     at += sizeOf(array)
     return copy

@@ -17,6 +17,7 @@ const WRITTEN = 2 ** 20
 export class RecordSpill {
   readonly #dir: string
   readonly #inMemory: number
+  readonly #together: number
   #pending = Buffer.alloc(0)
   #fd: number | null = null
   #held = 0
@@ -25,8 +26,12 @@ export class RecordSpill {
   #waiting = 0
   #last: { readonly at: number; readonly bytes: ArrayBuffer } | null = null
 
-  /** @param dir the output folder: a system's folder for temporary files may lie in memory. It is made when it is needed */
-  constructor(dir: string, inMemory = IN_MEMORY) {
+  /**
+   * @param dir the output folder: a system's folder for temporary files may lie in memory. It is made when it is needed
+   * @param together bytes that are written at a time
+   */
+  constructor(dir: string, inMemory = IN_MEMORY, together = WRITTEN) {
+    this.#together = together
     this.#dir = dir
     this.#inMemory = inMemory
   }
@@ -52,11 +57,11 @@ export class RecordSpill {
 
   /** @returns where they begin */
   #write(bytes: Uint8Array): number {
-    if (this.#pending.length === 0) this.#pending = Buffer.allocUnsafeSlow(WRITTEN)
+    if (this.#pending.length === 0) this.#pending = Buffer.allocUnsafeSlow(this.#together)
     const at = this.#written + this.#waiting
     for (let from = 0; from < bytes.length; ) {
-      if (this.#waiting === WRITTEN) this.#flush()
-      const part = bytes.subarray(from, from + WRITTEN - this.#waiting)
+      if (this.#waiting === this.#together) this.#flush()
+      const part = bytes.subarray(from, from + this.#together - this.#waiting)
       this.#pending.set(part, this.#waiting)
       this.#waiting += part.length
       from += part.length

@@ -6,7 +6,7 @@
  *            estimator's half, of the half of quality: six int32
  *     then:  gaps, float64; of the histogram sums, float64, counts, uint32, and cells, uint16; the two halves without these
  */
-import { packed, unpacked } from '../../core/packed.js'
+import { packValue, unpackValue } from '../../core/packed.js'
 import type { PackedGaps } from './estimator/packed-gaps.js'
 import type { EstimatorRecord } from './estimator/record.js'
 import type { ValueHistogram } from './quality/histogram.js'
@@ -29,8 +29,8 @@ export function packRecord({ estimator, quality, omitted }: SampleDiagnosticReco
   const { ends } = estimator
   const { sums, counts, cells, below0, above1 } = quality.histogram
   const gaps = ends === null ? new Float64Array(0) : ends.gaps.numbers
-  const ofEstimator = packed({ ...estimator, ends: ends === null ? null : { ...ends, gaps: ends.gaps.count } })
-  const ofQuality = packed({ ...quality, histogram: { below0, above1 } })
+  const ofEstimator = packValue({ ...estimator, ends: ends === null ? null : { ...ends, gaps: ends.gaps.count } })
+  const ofQuality = packValue({ ...quality, histogram: { below0, above1 } })
   const bits = omitted.reduce((sum, column) => sum + 2 ** OMITTABLE.indexOf(column), 0)
   const head = Int32Array.of(estimator.index, bits, gaps.byteLength, cells.length, ofEstimator.length, ofQuality.length)
   const parts = [head, gaps, sums, counts, cells, ofEstimator, ofQuality]
@@ -100,7 +100,7 @@ class RecordView implements SampleDiagnosticRecord {
   }
 
   #half(from: number, to: number): unknown {
-    return unpacked(new Uint8Array(this.#bytes.read(from, to)))
+    return unpackValue(new Uint8Array(this.#bytes.read(from, to)))
   }
 }
 

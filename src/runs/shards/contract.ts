@@ -111,11 +111,11 @@ export interface PartialRow {
   readonly uid: string | null
   /** retained tokens */
   readonly tokens: number
-  /** a `TraceHead`, of `packed` */
+  /** a `TraceHead`, of `packValue` */
   readonly head: Uint8Array
   /** of `packRecord`; empty: a sample that only has lengths */
   readonly record: Uint8Array
-  /** an `ExampleCurve`, of `packed`, of a trace that may be an example; empty for the others */
+  /** an `ExampleCurve`, of `packValue`, of a trace that may be an example; empty for the others */
   readonly curve: Uint8Array
 }
 

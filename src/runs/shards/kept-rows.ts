@@ -36,7 +36,7 @@ export class KeptRows {
   *inOrder(): Iterable<PartialRow> {
     const rows = [...this.#rows].sort((a, b) => a.snapshot - b.snapshot || a.trace - b.trace)
     for (const { head, record, curve, ...row } of rows) {
-      yield { ...row, head: bytesOf(head), record: bytesOf(record), curve: bytesOf(curve) }
+      yield { ...row, head: allBytes(head), record: allBytes(record), curve: allBytes(curve) }
     }
   }
 
@@ -45,6 +45,6 @@ export class KeptRows {
   }
 }
 
-export function bytesOf(kept: KeptBytes): Uint8Array {
+export function allBytes(kept: KeptBytes): Uint8Array {
   return new Uint8Array(kept.read(0, kept.length))
 }

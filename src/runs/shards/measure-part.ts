@@ -8,7 +8,7 @@ import type { TraceResult } from '../../compute/traces/contract.js'
 import { ExampleCandidates } from '../../compute/traces/examples.js'
 import type { SampleRecord } from '../../compute/traces/without-critic.js'
 import { EXIT, Fault } from '../../core/errors.js'
-import { packed, unpacked } from '../../core/packed.js'
+import { packValue, unpackValue } from '../../core/packed.js'
 import { canonicalRelative } from '../../core/paths.js'
 import { optimizeLater } from '../../core/system/engine.js'
 import { isBeside, isLeftOut, type Dump, type PartRange } from '../../ingest/dumps/contract.js'
@@ -24,7 +24,7 @@ import { LONG_RUN, snapshotInputs } from '../snapshot.js'
 import type { SnapshotWork } from '../snapshot-work.js'
 import { lengthsOf } from '../without-critic.js'
 import type { MeasuredPart, PartialRow, TraceHead } from './contract.js'
-import { bytesOf, type KeptRow, type KeptRows } from './kept-rows.js'
+import { allBytes, type KeptRow, type KeptRows } from './kept-rows.js'
 import { TokenDataset } from './token-dataset.js'
 
 export interface PartWork extends Omit<SnapshotWork, 'part' | 'dump'> {
@@ -73,8 +73,7 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<MeasuredPart
     const found = faults.map(({ index, fault }) => ({ index, fault: atDumpFile(fault, plan).serialize() }))
     return { ...common, statisticsFault: null, lengths: null, faults: found }
   }
-  const opened =
-    plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress)) : null
+  const opened = plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress)) : null
   if (opened instanceof Fault) return failed([{ index: null, fault: atSnapshot(opened, plan) }])
   const kind = dumpKind(opened, plan.dumpFiles[0])
   const own = await measureOwn({ ...work, settings, dump: opened ?? undefined }, kind.isMeasured, set)
@@ -165,7 +164,7 @@ async function measureOwn(
   const curves = candidates.curves()
   const withCurve = (row: KeptRow): KeptRow => {
     const curve = curves.get(row.trace)
-    return curve === undefined ? row : { ...row, curve: work.rows.keep(packed(curve)) }
+    return curve === undefined ? row : { ...row, curve: work.rows.keep(packValue(curve)) }
   }
   return { header, html, dump: read, unnamed, inputs, tokens, rows: rows.map(withCurve) }
 }
@@ -199,10 +198,10 @@ function withLengths(measured: readonly KeptRow[], lengths: readonly SampleRecor
   const byIndex = new Map(measured.map(row => [row.trace, row]))
   for (const record of lengths) {
     const row = byIndex.get(record.index)
-    const head = row === undefined ? { result: null, source: null } : (unpacked(bytesOf(row.head)) as TraceHead)
+    const head = row === undefined ? { result: null, source: null } : (unpackValue(allBytes(row.head)) as TraceHead)
     const both: TraceHead = { ...head, lengths: record }
     const added = row ?? rows.kept(rowOf(both, NO_BYTES, { snapshot }))
-    byIndex.set(record.index, { ...added, head: rows.keep(packed(both)) })
+    byIndex.set(record.index, { ...added, head: rows.keep(packValue(both)) })
   }
   return byIndex.values()
 }
@@ -217,5 +216,5 @@ function rowOf(head: TraceHead, record: Uint8Array, { snapshot }: Pick<PartWork,
   if (found === null) throw new Error('a trace without anything')
   const { step = null, outcome = null, uid = null } = result?.fields ?? quality ?? lengths ?? {}
   const tokens = result?.statistics.tokens ?? quality?.tokens ?? lengths?.tokens ?? 0
-  return { snapshot, trace: found.index, step, outcome, uid, tokens, head: packed(head), record, curve: NO_BYTES }
+  return { snapshot, trace: found.index, step, outcome, uid, tokens, head: packValue(head), record, curve: NO_BYTES }
 }

@@ -14,7 +14,7 @@ import type { Diagnosis } from '../../compute/diagnostics/contract.js'
 import { sampleStatistics } from '../../compute/traces/without-critic.js'
 import { EXIT, Failures, Fault, toFault } from '../../core/errors.js'
 import { keepYoungGenerationSmall } from '../../core/system/engine.js'
-import { unpacked } from '../../core/packed.js'
+import { unpackValue } from '../../core/packed.js'
 import type { FigureFormat } from '../../render/figures/config.js'
 import { DIAGNOSE_RECORD } from '../../render/outputs/output-names.js'
 import { writeSamples } from '../../render/outputs/samples.js'
@@ -33,7 +33,7 @@ import { drawnSnapshot, finishSnapshot, snapshotInputs, type SnapshotOutcome } f
 import { noSampleLeft, type SourceEnd } from '../trace-source.js'
 import { inTransaction, throwIfInterrupted } from '../transaction.js'
 import type { MeasuredPart, PartialRow, ShardSettings, TraceHead } from './contract.js'
-import { bytesOf } from './kept-rows.js'
+import { allBytes } from './kept-rows.js'
 import { joinedParts, joinedReading } from './joined-parts.js'
 import { openPartials, type Partials } from './open-partials.js'
 
@@ -148,7 +148,7 @@ function joinSnapshot({ signal }: MergeRun, partials: Partials, number: number, 
   const { snapshot } = partials.head.settings
   const settings = { ...snapshot, synthetic: snapshot.synthetic || parts.some(({ ofSyntheticStudy }) => ofSyntheticStudy) }
   const context = new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal })
-  const heads = (): TraceHead[] => traces.map(({ head }) => headIn(bytesOf(head)))
+  const heads = (): TraceHead[] => traces.map(({ head }) => headIn(allBytes(head)))
   return { plan, parts, end, heads, read: readOf(traces, end, plan), context, settings }
 }
 
@@ -167,7 +167,7 @@ function joinedTrace({ trace, head, record }: PartialRow, spill: RecordSpill): J
 
 /** @param bytes of a partial whose hash was checked */
 function headIn(bytes: Uint8Array): TraceHead {
-  return unpacked(bytes) as TraceHead
+  return unpackValue(bytes) as TraceHead
 }
 
 /** What the diagnostics need of them. */
@@ -227,7 +227,11 @@ async function writeStatistics(run: MergeRun, partials: Partials, number: number
 }
 
 /** The choice needs no curves; those of the chosen traces are read then. */
-function examplesOf(partials: Partials, number: number, { results, settings }: Pick<Joined, 'settings'> & { readonly results: readonly TraceResult[] }): ChosenExamples {
+function examplesOf(
+  partials: Partials,
+  number: number,
+  { results, settings }: Pick<Joined, 'settings'> & { readonly results: readonly TraceResult[] }
+): ChosenExamples {
   const collector = new ExampleCollector(settings.traces.examples, settings.examplesRequired)
   for (const result of results) collector.offer(result, NO_CURVE)
   const { success, failure } = collector.choose()
@@ -235,7 +239,7 @@ function examplesOf(partials: Partials, number: number, { results, settings }: P
     const { result, trace } = example
     const curve = result === null ? null : partials.curve(number, result.index)
     if (trace === null || curve === null) return example
-    const { values, boundaries } = unpacked(curve) as ExampleCurve
+    const { values, boundaries } = unpackValue(curve) as ExampleCurve
     return { ...example, trace: { ...trace, values: new Float64Array(values), boundaries } }
   }
   return { success: drawn(success), failure: drawn(failure) }

@@ -82,7 +82,12 @@ function stateOr(path: string): PartialState | null {
  * @param known the file as it was read before: as long as it stands still, its hash is not computed again
  * @param snapshot null: of all of them
  */
-export function* partialRows(path: string, known: PartialState | null, snapshot: number | null = null, scratch = new Scratch()): Iterable<PartialRow> {
+export function* partialRows(
+  path: string,
+  known: PartialState | null,
+  snapshot: number | null = null,
+  scratch = new Scratch()
+): Iterable<PartialRow> {
   const bytes = openPartialBytes(path, scratch)
   try {
     if (known === null || !isDeepStrictEqual(known, stateOfFile(path))) requireHash(bytes, path)
