@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Data, RecordBatch } from 'apache-arrow'
+import type { Data, Message, RecordBatch } from 'apache-arrow'
 import { Fault } from '../../core/errors.js'
-import { loadArrow } from '../../render/outputs/arrow-library.js'
+import { loadArrow, type ArrowLibrary } from '../../render/outputs/arrow-library.js'
 import type { PartialMeta, PartialRow } from './contract.js'
 import { bytesInMemory, openPartialBytes, Scratch, stateOfFile, type PartialBytes, type PartialState } from './partial-bytes.js'
 
@@ -121,9 +121,11 @@ function requireHash(bytes: PartialBytes, path: string): void {
 
 /** What a partial says of its run. It has its hash: this program wrote it, or another version of it. */
 function headOf(bytes: PartialBytes, path: string): Pick<OpenPartial, 'meta' | 'planned'> {
-  const head = MAGIC.equals(bytes.at(0, MAGIC.length)) ? messageAt(bytes, FIRST_MESSAGE) : null
-  if (head === null) throw fault(path, 'torn', `${bytes.size} bytes that are no Arrow file`, WHOLE)
-  const { metadata } = loadArrow().tableFromIPC(bytes.at(FIRST_MESSAGE, head.body - FIRST_MESSAGE)).schema
+  const arrow = loadArrow()
+  const first = MAGIC.equals(bytes.at(0, MAGIC.length)) ? messageAt(arrow, bytes, FIRST_MESSAGE) : null
+  const schema = first?.message.header()
+  if (!(schema instanceof arrow.Schema)) throw fault(path, 'torn', `${bytes.size} bytes that are no Arrow file`, WHOLE)
+  const { metadata } = schema
   if (metadata.get('schema') !== PARTIAL_SCHEMA.name) throw fault(path, 'not recognised', 'another Arrow file', WHOLE)
   const version = metadata.get('schema_version')
   if (version !== PARTIAL_SCHEMA.version)
@@ -145,12 +147,12 @@ function isOwn(bytes: PartialBytes): boolean {
   return MAGIC.subarray(0, length).equals(bytes.at(0, length)) && !MAGIC.equals(bytes.at(size - length, length))
 }
 
-/** Where the body of a message begins and the next message does; null: there is none. */
-function messageAt(bytes: PartialBytes, at: number): { readonly body: number; readonly next: number } | null {
+/** A message and where the next one begins; null: there is none. */
+function messageAt(arrow: ArrowLibrary, bytes: PartialBytes, at: number): { readonly message: Message; readonly next: number } | null {
   const length = new DataView(copied(bytes.at(at, 8))).getInt32(4, true)
   if (length === 0) return null
-  const body = at + 8 + length
-  return { body, next: body + loadArrow().Message.decode(bytes.at(at + 8, length)).bodyLength }
+  const message = arrow.Message.decode(bytes.at(at + 8, length))
+  return { message, next: at + 8 + length + message.bodyLength }
 }
 
 function copied(bytes: Uint8Array): ArrayBuffer {
@@ -160,12 +162,13 @@ function copied(bytes: Uint8Array): ArrayBuffer {
 /** One at a time: the bytes of a batch are gone when the next one is read. @param bytes that have their hash */
 function* batchesOf(bytes: PartialBytes): Iterable<RecordBatch> {
   const arrow = loadArrow()
-  const first = messageAt(bytes, FIRST_MESSAGE)
+  const first = messageAt(arrow, bytes, FIRST_MESSAGE)
   if (first === null) return
   const schema = new Uint8Array(copied(bytes.at(FIRST_MESSAGE, first.next - FIRST_MESSAGE)))
-  for (let at = first.next, message = messageAt(bytes, at); message !== null; message = messageAt(bytes, at)) {
-    yield* arrow.tableFromIPC([schema, bytes.at(at, message.next - at)]).batches
-    at = message.next
+  let at = first.next
+  for (let batch = messageAt(arrow, bytes, at); batch !== null; batch = messageAt(arrow, bytes, at)) {
+    yield* arrow.tableFromIPC([schema, bytes.at(at, batch.next - at)]).batches
+    at = batch.next
   }
 }
 
