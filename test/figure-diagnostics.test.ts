@@ -17,7 +17,10 @@ const PLAN: DumpPlan = { ...CLEAN, samples: 16, steps: 2 }
 function recordsOf(plan: DumpPlan): SourcedRecord[] {
   return diagnosticDump(plan).samples.map(sample => {
     const quality = qualityRecord(sample, { successThreshold: 0, thresholds: sweepThresholds(0.1) })
-    return { record: { ...sampleRecord(sample, NO_NEIGHBOURS, quality), omitted: [] }, source: { file: 'a.jsonl', row: sample.index } }
+    return {
+      record: { index: sample.index, ...sampleRecord(sample, NO_NEIGHBOURS, quality), omitted: [] },
+      source: { file: 'a.jsonl', row: sample.index }
+    }
   })
 }
 

@@ -27,6 +27,10 @@ export interface StillFileSync {
   readonly size: number
   /** All bytes of the file, which stood still, in the memory that `allocate` gives. */
   whole(allocate: (length: number) => Uint8Array): Uint8Array
+  /** Fills `into` with the bytes from a position on. @throws where the file ends before */
+  fill(into: Uint8Array, from: number): void
+  /** @throws where the file did not stand still since it was opened */
+  assertStill(): void
   /** SHA-256 of all bytes of the file, which stood still; hexadecimal. Takes one megabyte of memory. */
   sha256(): string
   close(): void
@@ -64,15 +68,31 @@ class OpenStillSync implements StillFileSync {
     if (this.size > MAX_WHOLE_BYTES) throw this.#words.tooLarge(this.#path, this.#before.size, MAX_WHOLE_BYTES)
     return this.#reading(() => {
       const bytes = allocate(this.size)
-      let filled = 0
-      while (filled < bytes.length) {
-        const n = readSync(this.#fd, bytes, filled, bytes.length - filled, filled)
-        if (n === 0) break
-        filled += n
-      }
-      this.#assertStill(filled)
+      this.#assertStill(this.#filled(bytes, 0))
       return bytes
     })
+  }
+
+  fill(into: Uint8Array, from: number): void {
+    this.#reading(() => {
+      const filled = this.#filled(into, from)
+      if (filled < into.length) this.#assertStill(from + filled)
+    })
+  }
+
+  assertStill(): void {
+    this.#reading(() => this.#assertStill(this.size))
+  }
+
+  /** @returns bytes up to the end of the file, at most as many as there is room for */
+  #filled(bytes: Uint8Array, from: number): number {
+    let filled = 0
+    while (filled < bytes.length) {
+      const n = readSync(this.#fd, bytes, filled, bytes.length - filled, from + filled)
+      if (n === 0) break
+      filled += n
+    }
+    return filled
   }
 
   sha256(): string {

@@ -15,8 +15,8 @@ export interface SnapshotResult {
   readonly statistics: SnapshotStatistics | null
   /** of a dump without values */
   readonly samples?: Content<SampleStatisticsDocument> | undefined
-  /** null where nothing was computed */
-  readonly outcome: SnapshotOutcome | null
+  /** null where nothing was computed. Its traces are not held: a batch has many snapshots */
+  readonly outcome: Pick<SnapshotOutcome, 'checks' | 'outputs'> | null
   /** how a dump with values was read; absent for the other kinds, and where nothing was computed */
   readonly dump?: Pick<ReadDump, 'facts' | 'leftOut'> | null | undefined
   readonly faults: readonly Fault[]

@@ -177,7 +177,8 @@ export async function runOne(run: BatchRun, plan: SnapshotPlan, read: ReadTokeni
       outputs: outcome.outputs
     }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
-    return { plan, status: 'done', statistics: outcome.statistics, outcome, dump: outcome.dump, faults: [], source, left }
+    const { statistics, checks, outputs, dump: dumped } = outcome
+    return { plan, status: 'done', statistics, outcome: { checks, outputs }, dump: dumped, faults: [], source, left }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error

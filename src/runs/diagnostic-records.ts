@@ -38,7 +38,7 @@ export async function snapshotRecords(context: RunContext, work: SnapshotWork, o
     wanted: { columns: false, record: options.record },
     onProgress: options.onProgress,
     take(trace) {
-      for (const { record, source } of recordsOf(trace)) records.push({ record: options.spill.take(record), source })
+      records.push(...recordsOf(trace, bytes => options.spill.take(bytes)))
       if (trace.result !== null) results.push(trace.result)
     }
   })

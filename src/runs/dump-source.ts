@@ -3,11 +3,11 @@
  * each pair must be equal.
  */
 import { basename, join, sep } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { neighbourValues } from '../compute/diagnostics/record.js'
 import { packSample, placeOfSample, type PackedSample } from '../compute/traces/sample-trace.js'
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask } from '../compute/traces/trace-task.js'
+import { keepYoungGenerationSmall } from '../core/system/engine.js'
 import { EXIT, Fault } from '../core/errors.js'
 import { isBeside, isLeftOut, type Dump, type DumpOptions, type PartRange } from '../ingest/dumps/contract.js'
 import { factsOf } from '../ingest/dumps/findings.js'
@@ -31,24 +31,14 @@ const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
  * The dump of a snapshot, with the table of contents of each of its files.
  *
  * @param onProgress called with the bytes read so far
- * @param forRecords records are made of its samples. They outlive the young generation: one that stays small is emptied all the time
  */
 export function openPlannedDump(
   { plan, settings }: SnapshotWork,
   signal: AbortSignal | undefined,
-  onProgress: Done | undefined,
-  forRecords = false
+  onProgress: Done | undefined
 ): Promise<Dump> {
-  if (!forRecords) keepYoungGenerationSmall()
+  keepYoungGenerationSmall()
   return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), passedOver: plan.passedOver, signal, onProgress })
-}
-
-/**
- * The arrays of a dump die young, and their memory is freed with the small objects that hold it. A young generation that has grown
- * keeps 40 to 60 MB of dead arrays, and is no faster here.
- */
-function keepYoungGenerationSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 function readingOf({ dump }: SnapshotSettings): Pick<DumpOptions, 'keys' | 'skipBad'> {
@@ -65,7 +55,7 @@ export async function openDumpTraces(
   const { against = null, tokenizer: path = null } = settings.dump ?? {}
   const { columns: measured } = base.wanted
   const { signal } = context
-  const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress, options.wanted.record !== null))
+  const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress))
   try {
     if (measured) requireTraces(dump, work.plan.dumpFiles[0])
     const tokenizer = path === null || !measured ? null : (given ?? (await readTokenizer(path)))

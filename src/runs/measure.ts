@@ -2,6 +2,7 @@
  * The traces of a snapshot, measured in the threads of the pool and handed on in canonical order: with their columns, with
  * their records for the diagnostics, or with both. No token is read twice.
  */
+import { recordOfBytes } from '../compute/diagnostics/packed-record.js'
 import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import { inOrder } from '../compute/traces/ordered.js'
 import type { TraceAnswer, TraceTask, TraceWanted } from '../compute/traces/trace-task.js'
@@ -59,9 +60,12 @@ export function requireMeasured({ taken, faults, end }: Measured, plan: Snapshot
   return end
 }
 
-/** The record of a trace; empty where none was wanted. */
-export function recordsOf({ record, sample: source }: AnsweredTrace): SourcedRecord[] {
-  return record === null ? [] : [{ record, source }]
+/** The record of a trace; empty where none was wanted. @param opened a view of its bytes */
+export function recordsOf(
+  { record, sample: source }: AnsweredTrace,
+  opened: (bytes: Uint8Array) => SourcedRecord['record'] = recordOfBytes
+): SourcedRecord[] {
+  return record === null ? [] : [{ record: opened(record), source }]
 }
 
 /** The same with faults as data: a part of a snapshot may have none of its traces. @throws Fault where it was interrupted */

@@ -295,7 +295,7 @@ function atTrace(fault: Fault, { html, folder }: SnapshotPlan, results: readonly
 /** Files that were read and used, relative to the snapshot's folder. */
 export function snapshotInputs(
   plan: SnapshotPlan,
-  { html, dump, results }: Pick<MeasuredSnapshot, 'html' | 'dump' | 'results'>
+  { html, dump, results }: Pick<MeasuredSnapshot, 'html' | 'dump'> & { readonly results: readonly Pick<TraceResult, 'npz'>[] }
 ): HashedFile[] {
   return [
     ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),

@@ -102,6 +102,19 @@ t.test('diagnose', async t => {
   t.strictSame(sameBelow(t, ['diagnose', await snapshot()]), EVERY)
 })
 
+t.test('merge of two shards of a page and of a dump', t => {
+  const folder = t.testdir()
+  for (const index of [0, 1]) {
+    const inputs = [fixture('snapshot'), fixture('torch', 'slime.pt')]
+    const { status, stderr } = below(':', [join(root, 'dist/run.js'), 'traces', ...inputs, '--shard', `${index}/2`, '--out', folder])
+    t.equal(status, 0, stderr)
+  }
+  // It reads no trace: which loops serve makes nothing slower.
+  const limits = STARTED.map(([limit]) => [limit, null] as const)
+  t.strictSame(sameBelow(t, ['merge', join(folder, 'partials')], limits), EVERY)
+  t.end()
+})
+
 t.test('all, with every figure and page', t => {
   t.strictSame(sameBelow(t, ['all', '--no-cache']), LEAST)
   t.end()

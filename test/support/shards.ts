@@ -4,16 +4,18 @@ import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { recordOfBytes } from '../../src/compute/diagnostics/packed-record.js'
 import type { TracePool } from '../../src/compute/traces/pool.js'
 import { Failures, Fault } from '../../src/core/errors.js'
+import { unpackValue } from '../../src/core/packed.js'
 import { Random as SeededRandom } from '../../src/replica/random.js'
 import { runBatch } from '../../src/runs/batch.js'
 import { runDiagnose } from '../../src/runs/diagnose.js'
 import type { ShardSettings } from '../../src/runs/shards/contract.js'
 import { mergePartials, type MergeOutcome } from '../../src/runs/shards/merge.js'
+import type { PartialRow } from '../../src/runs/shards/contract.js'
 import { readPartial } from '../../src/runs/shards/partial-file.js'
 import { runShard, type ShardOutcome } from '../../src/runs/shards/run-shard.js'
-import { unpackState } from '../../src/runs/shards/state.js'
 import type { SnapshotSettings } from '../../src/runs/snapshot-work.js'
 import { findSnapshots } from '../../src/study/inventory.js'
 import { CLEAN, diagnosticDump } from './diagnostic-dumps.js'
@@ -72,11 +74,18 @@ export function merged(paths: readonly string[], out: string, { formats = [] }: 
  * V8 has two ways to write some texts.
  */
 export function statesOf(folder: string): readonly string[] {
-  const rows = readdirSync(folder).flatMap(name => [...readPartial(join(folder, name)).rows()])
-  rows.sort((a, b) => a.snapshot - b.snapshot || a.trace - b.trace)
-  const textOf = (state: Uint8Array): string =>
-    inspect(unpackState(state), { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity })
-  return rows.map(({ snapshot, trace, state }) => `${snapshot}/${trace} ${createHash('sha256').update(textOf(state)).digest('hex')}`)
+  const texts = readdirSync(folder).flatMap(name =>
+    Array.from(readPartial(join(folder, name)).rows(), row => ({ snapshot: row.snapshot, trace: row.trace, text: textOf(row) }))
+  )
+  texts.sort((a, b) => a.snapshot - b.snapshot || a.trace - b.trace)
+  return texts.map(({ snapshot, trace, text }) => `${snapshot}/${trace} ${createHash('sha256').update(text).digest('hex')}`)
+}
+
+function textOf({ head, record }: PartialRow): string {
+  const { estimator, quality, omitted } = record.length === 0 ? { estimator: null, quality: null, omitted: [] } : recordOfBytes(record)
+  const { sums, counts, cells } = quality?.histogram ?? {}
+  const whole = [unpackValue(head), omitted, estimator, estimator?.ends?.gaps.numbers, quality, sums, counts, cells]
+  return inspect(whole, { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity })
 }
 
 /** Hashes of what a merge and one machine both write. */

@@ -70,7 +70,7 @@ function jumpPair({ outcome, changes: { boundary, internal } }: QualityRecord): 
 function placed(finding: DiagnosticFinding, records: readonly SourcedRecord[]): PlacedFinding {
   const { place } = finding
   if (place === null) return { ...finding, place }
-  const found = records.find(({ record }) => record.estimator.index === place.sample)
+  const found = records.find(({ record }) => record.index === place.sample)
   const { step = null, uid = null } = found?.record.estimator ?? {}
   const file = found?.source?.file ?? ''
   return { ...finding, place: { ...place, file: file === '' ? null : file, row: found?.source?.row ?? null, step, uid } }

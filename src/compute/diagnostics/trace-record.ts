@@ -8,6 +8,8 @@ import { sampleRecord, traceRecord, type DiagnosticRecord } from './record.js'
 import { usableSample, type OmittedColumn } from './usable-columns.js'
 
 export interface SampleDiagnosticRecord extends DiagnosticRecord<QualityRecord> {
+  /** 0-based canonical position of the sample */
+  readonly index: number
   /** columns that the sample was read without */
   readonly omitted: readonly OmittedColumn[]
 }
@@ -19,7 +21,7 @@ export interface SampleDiagnosticRecord extends DiagnosticRecord<QualityRecord> 
 export function recordOfSample(stored: Sample, neighbours: NeighbourValues, options: QualityRecordOptions): SampleDiagnosticRecord {
   const { sample, omitted } = usableSample(stored)
   const kept = retainedIndexes(sample.mask)
-  return { ...sampleRecord(sample, neighbours, qualityRecord(sample, options, kept), kept), omitted }
+  return { index: sample.index, ...sampleRecord(sample, neighbours, qualityRecord(sample, options, kept), kept), omitted }
 }
 
 /** @param outcome the stated one, else the one derived from the score */
@@ -38,5 +40,5 @@ export function recordOfTrace(trace: ParsedTrace, outcome: Outcome | null, thres
     returns: narrowest(returns),
     positions
   }
-  return { ...traceRecord(numbers, quality), omitted: [] }
+  return { index, ...traceRecord(numbers, quality), omitted: [] }
 }

@@ -5,8 +5,8 @@
 import { EXIT, Fault } from '../../core/errors.js'
 import type { Sample, SampleArray, SampleNumbers } from '../../schema/samples.js'
 
-const COLUMNS = ['advantages', 'token_rewards', 'kl', 'log_probs', 'ref_log_probs'] as const satisfies readonly SampleArray[]
-export type OmittedColumn = (typeof COLUMNS)[number]
+export const OMITTABLE = ['advantages', 'token_rewards', 'kl', 'log_probs', 'ref_log_probs'] as const satisfies readonly SampleArray[]
+export type OmittedColumn = (typeof OMITTABLE)[number]
 
 export interface UsableSample {
   readonly sample: Sample
@@ -16,7 +16,7 @@ export interface UsableSample {
 
 /** @throws Fault where a column holds finite numbers at some retained tokens and not at others */
 export function usableSample(sample: Sample): UsableSample {
-  const omitted = COLUMNS.filter(name => {
+  const omitted = OMITTABLE.filter(name => {
     const array = sample.arrays[name]
     return array !== undefined && isWithoutNumbers(name, array, sample)
   })
@@ -46,7 +46,7 @@ function isWithoutNumbers(name: OmittedColumn, array: SampleNumbers, { mask, pla
 
 /** One sentence for each column that samples were read without. */
 export function omissionNotes(omitted: readonly (readonly OmittedColumn[])[]): readonly string[] {
-  return COLUMNS.flatMap(name => {
+  return OMITTABLE.flatMap(name => {
     const samples = omitted.filter(columns => columns.includes(name)).length
     if (samples === 0) return []
     return [`${name} of ${samples} of ${omitted.length} samples hold no finite number at retained tokens, and are left out`]

@@ -19,7 +19,8 @@ import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName 
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { meansInFloat32, rmsesInFloat32 } from './float32.js'
 import { layColumns, membersOf } from './columns.js'
-import { recordOfSample, recordOfTrace, type SampleDiagnosticRecord } from '../diagnostics/trace-record.js'
+import { packRecord } from '../diagnostics/packed-record.js'
+import { recordOfSample, recordOfTrace } from '../diagnostics/trace-record.js'
 import { checkSameTrace, sourceOfSample, traceOfSample, type PackedSample } from './sample-trace.js'
 import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
 import { signsOf } from './sanity.js'
@@ -82,7 +83,8 @@ export type TraceAnswer =
       /** null: a sample of a dump that was not measured */
       readonly result: TraceResult | null
       readonly columns: TraceColumns | null
-      readonly record: SampleDiagnosticRecord | null
+      /** of `packRecord` */
+      readonly record: Uint8Array | null
       readonly sample: SampleSource | null
     }
   | {
@@ -179,8 +181,9 @@ function measuredSample(task: SampleTraceTask, { file }: SampleSource): Measured
   })
 }
 
-function sampleRecord({ sample: { sample }, neighbours, successThreshold, wanted }: SampleTraceTask): SampleDiagnosticRecord | null {
-  return wanted.record === null ? null : recordOfSample(sample, neighbours, { successThreshold, thresholds: wanted.record.thresholds })
+function sampleRecord({ sample: { sample }, neighbours, successThreshold, wanted }: SampleTraceTask): Uint8Array | null {
+  if (wanted.record === null) return null
+  return packRecord(recordOfSample(sample, neighbours, { successThreshold, thresholds: wanted.record.thresholds }))
 }
 
 interface StoredNpz {
@@ -203,7 +206,7 @@ interface MeasuredTrace {
 function traceAnswer(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask): MeasuredTrace & Extract<TraceAnswer, { ok: true }> {
   const measured = measure(trace, stored, task, () => stored?.arrays ?? membersOf(trace))
   const { record } = task.wanted
-  const made = record === null ? null : recordOfTrace(trace, measured.result.fields.outcome, record.thresholds)
+  const made = record === null ? null : packRecord(recordOfTrace(trace, measured.result.fields.outcome, record.thresholds))
   return { ok: true, ...measured, record: made, sample: null }
 }
 

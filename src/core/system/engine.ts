@@ -22,3 +22,11 @@ const FLAGS: Readonly<Record<string, string>> = {
 export function keepHeapSmall(): void {
   setFlagsFromString('--optimize-for-size')
 }
+
+/**
+ * The arrays of a dump, and the objects of a record, die young, and their memory is freed with the small objects that hold it. A young
+ * generation that has grown keeps 40 to 60 MB of dead arrays, and is no faster here.
+ */
+export function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}

@@ -4,18 +4,19 @@
  * which the footer lists.
  */
 import type { AsyncByteQueue, RecordBatch, Schema } from 'apache-arrow'
-import { HEAD_BYTES, SCHEMA_SLOT, schemaSlot, shiftBlockOffsets } from './arrow-frame.js'
+import { HEAD_BYTES, messageOf, SCHEMA_SLOT, schemaSlot, shiftBlockOffsets } from './arrow-frame.js'
 import type { ArrowLibrary } from './arrow-library.js'
 import type { FileSummary, OutputFile } from './output-file.js'
 
-interface Sink {
+/** What the library's writer emits. */
+export interface Sink {
   readonly queue: AsyncByteQueue
   /** everything written since the last call */
   take(): readonly Uint8Array[]
 }
 
 /** A queue that collects what the library's writer emits. The library's own queue keeps every chunk until it is read. */
-function collectingSink(arrow: ArrowLibrary): Sink {
+export function collectingSink(arrow: ArrowLibrary): Sink {
   let chunks: Uint8Array[] = []
   class Collector extends arrow.AsyncByteQueue {
     override write(chunk: Uint8Array): void {
@@ -30,6 +31,20 @@ function collectingSink(arrow: ArrowLibrary): Sink {
       return taken
     }
   }
+}
+
+/** A whole IPC stream without batches. */
+function schemaStream(arrow: ArrowLibrary, schema: Schema): Uint8Array {
+  const sink = collectingSink(arrow)
+  const writer = new arrow.RecordBatchStreamWriter()
+  writer.reset(sink.queue, schema)
+  writer.close()
+  return Buffer.concat(sink.take())
+}
+
+/** The schema message, which the library's writer of files leaves out. */
+export function schemaMessage(arrow: ArrowLibrary, schema: Schema): Uint8Array {
+  return messageOf(schemaStream(arrow, schema))
 }
 
 export class ArrowFile {
@@ -81,15 +96,7 @@ export class ArrowFile {
     const tail = Buffer.concat(this.#sink.take())
     shiftBlockOffsets(tail, SCHEMA_SLOT)
     await this.#file.write(tail)
-    await this.#file.overwrite(HEAD_BYTES, schemaSlot(this.#schemaStream()))
+    await this.#file.overwrite(HEAD_BYTES, schemaSlot(schemaStream(this.#arrow, this.#schema)))
     return this.#file.end()
-  }
-
-  #schemaStream(): Uint8Array {
-    const sink = collectingSink(this.#arrow)
-    const writer = new this.#arrow.RecordBatchStreamWriter()
-    writer.reset(sink.queue, this.#schema)
-    writer.close()
-    return Buffer.concat(sink.take())
   }
 }

@@ -47,6 +47,11 @@ export function schemaSlot(stream: Uint8Array): Uint8Array {
   return slot
 }
 
+/** The schema message of an IPC stream. @param stream a whole one without batches */
+export function messageOf(stream: Uint8Array): Uint8Array {
+  return stream.subarray(0, PREFIX_BYTES + view(stream).getInt32(4, true))
+}
+
 /** Adds `shift` in place to the offset of every dictionary and record batch in a file's tail (…, footer, its length, magic). */
 export function shiftBlockOffsets(tail: Uint8Array, shift: number): void {
   const end = tail.byteLength - MAGIC.length

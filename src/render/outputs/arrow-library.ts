@@ -17,6 +17,7 @@ export type ArrowLibrary = Pick<
   | 'Float64'
   | 'Int32'
   | 'Int64'
+  | 'Message'
   | 'RecordBatch'
   | 'RecordBatchFileWriter'
   | 'RecordBatchStreamWriter'
@@ -38,6 +39,7 @@ const NAMES: ReadonlyArray<keyof ArrowLibrary> = [
   'Float64',
   'Int32',
   'Int64',
+  'Message',
   'RecordBatch',
   'RecordBatchFileWriter',
   'RecordBatchStreamWriter',

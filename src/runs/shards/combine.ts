@@ -1,11 +1,11 @@
 /** One partial of several, which need not be all: a merge of many may be done as a tree. */
 import { realpathSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
 import { EXIT, Fault } from '../../core/errors.js'
 import { realPlace } from '../../core/system/folder.js'
-import type { PartialRow } from './contract.js'
-import { openPartials } from './open-partials.js'
-import { writePartial } from './run-shard.js'
+import { KeptRows } from './kept-rows.js'
+import { openPartials, type Partials } from './open-partials.js'
+import { writePartial } from './partial-write.js'
 
 export interface CombinedPartial {
   /** number of shards that are in it */
@@ -21,15 +21,18 @@ export async function combinePartials(paths: readonly string[], file: string): P
     const expected = 'a file of another name'
     throw new Fault({ format: 'usage', problem: 'output is an input', found: file, expected, exitCode: EXIT.usage })
   }
-  const rows: PartialRow[] = []
-  const numbers = [...partials.planned.keys()].sort((a, b) => a - b)
-  for (const number of numbers) {
-    const own: PartialRow[] = []
-    for (const row of partials.rows(number)) own.push({ ...row, state: row.state.slice(), curve: row.curve.slice() })
-    for (const row of own.sort((a, b) => a.trace - b.trace)) rows.push(row)
+  const rows = new KeptRows(dirname(file))
+  try {
+    for (const number of partials.planned.keys()) for (const row of partials.rows(number)) rows.add(rows.kept(row))
+    return await writeCombined(partials, rows, file)
+  } finally {
+    rows.close()
   }
+}
+
+async function writeCombined(partials: Partials, rows: KeptRows, file: string): Promise<CombinedPartial> {
   const planned = [...partials.planned].map(([number, snapshot]) => ({ number, ...snapshot })).sort((a, b) => a.number - b.number)
   const { head, shards, parts } = partials
-  await writePartial(dirname(file), basename(file), { ...head, shards, planned, parts }, rows)
-  return { shards: shards.length, count: head.count, traces: rows.length }
+  await writePartial(file, { ...head, shards, planned, parts }, rows.inOrder())
+  return { shards: shards.length, count: head.count, traces: rows.all.length }
 }

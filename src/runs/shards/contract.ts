@@ -1,6 +1,5 @@
 /** What a partial holds: the measured traces of some shards of a run, with all that the merge needs and no input. */
 import type { LoggedHistory } from '../../compute/diagnostics/contract.js'
-import type { SampleDiagnosticRecord } from '../../compute/diagnostics/trace-record.js'
 import type { ExampleCurve } from '../../compute/traces/examples.js'
 import type { SampleSource, TraceResult } from '../../compute/traces/contract.js'
 import type { SampleRecord } from '../../compute/traces/without-critic.js'
@@ -92,12 +91,10 @@ export interface PartialMeta {
   readonly parts: readonly MeasuredPart[]
 }
 
-/** One trace as the reduction needs it. */
-export interface TraceState {
+/** One trace as the statistics need it, beside its record for the diagnostics. */
+export interface TraceHead {
   /** null: a sample of a dump without values */
   readonly result: TraceResult | null
-  /** null: a sample that only has lengths */
-  readonly record: SampleDiagnosticRecord | null
   readonly source: SampleSource | null
   /** of a dump without values */
   readonly lengths: SampleRecord | null
@@ -114,9 +111,11 @@ export interface PartialRow {
   readonly uid: string | null
   /** retained tokens */
   readonly tokens: number
-  /** a `TraceState` */
-  readonly state: Uint8Array
-  /** an `ExampleCurve` of a trace that may be an example; empty for the others */
+  /** a `TraceHead`, of `packValue` */
+  readonly head: Uint8Array
+  /** of `packRecord`; empty: a sample that only has lengths */
+  readonly record: Uint8Array
+  /** an `ExampleCurve`, of `packValue`, of a trace that may be an example; empty for the others */
   readonly curve: Uint8Array
 }
 

@@ -3,9 +3,12 @@
  * the snapshot is part of the answer, since the merge reports it as one machine does.
  */
 import { sweepThresholds } from '../../compute/diagnostics/quality/changes.js'
+import { recordOfBytes } from '../../compute/diagnostics/packed-record.js'
+import type { TraceResult } from '../../compute/traces/contract.js'
 import { ExampleCandidates } from '../../compute/traces/examples.js'
 import type { SampleRecord } from '../../compute/traces/without-critic.js'
 import { EXIT, Fault } from '../../core/errors.js'
+import { packValue, unpackValue } from '../../core/packed.js'
 import { canonicalRelative } from '../../core/paths.js'
 import { isBeside, isLeftOut, type Dump, type PartRange } from '../../ingest/dumps/contract.js'
 import { OutputSet } from '../../render/outputs/output-set.js'
@@ -19,8 +22,8 @@ import { atSnapshot, measureEach, type AnsweredTrace, type TraceFault } from '..
 import { snapshotInputs } from '../snapshot.js'
 import type { SnapshotWork } from '../snapshot-work.js'
 import { lengthsOf } from '../without-critic.js'
-import type { MeasuredPart, PartialRow, TraceState } from './contract.js'
-import { packCurve, packState } from './state.js'
+import type { MeasuredPart, PartialRow, TraceHead } from './contract.js'
+import { allBytes, type KeptRow, type KeptRows } from './kept-rows.js'
 import { TokenDataset } from './token-dataset.js'
 
 export interface PartWork extends Omit<SnapshotWork, 'part' | 'dump'> {
@@ -30,29 +33,26 @@ export interface PartWork extends Omit<SnapshotWork, 'part' | 'dump'> {
   /** the shard as names of files have it */
   readonly shardName: string
   readonly out: string
+  /** takes the rows of a part without a fault */
+  readonly rows: KeptRows
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: Done | undefined
 }
 
-export interface PartOutcome {
-  readonly measured: MeasuredPart
-  readonly rows: readonly PartialRow[]
-}
-
 /** @throws Fault where it was interrupted, or an output cannot be written */
-export async function measurePart(work: PartWork): Promise<PartOutcome> {
+export async function measurePart(work: PartWork): Promise<MeasuredPart> {
   const set = await OutputSet.open(work.out)
   try {
-    const outcome = await measureInto(work, set)
-    if (outcome.measured.faults.length === 0 && outcome.measured.tokens.length > 0) await set.commit()
-    return outcome
+    const measured = await measureInto(work, set)
+    if (measured.faults.length === 0 && measured.tokens.length > 0) await set.commit()
+    return measured
   } finally {
     // After a commit this does nothing.
     await set.abort()
   }
 }
 
-async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome> {
+async function measureInto(work: PartWork, set: OutputSet): Promise<MeasuredPart> {
   const { plan, part, snapshot, shard } = work
   const ofSyntheticStudy = await isOfSyntheticStudy(plan.folder)
   const settings = { ...work.settings, synthetic: work.settings.synthetic || ofSyntheticStudy }
@@ -68,12 +68,11 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
     inputs: [],
     tokens: []
   }
-  const failed = (faults: readonly TraceFault[]): PartOutcome => {
+  const failed = (faults: readonly TraceFault[]): MeasuredPart => {
     const found = faults.map(({ index, fault }) => ({ index, fault: atDumpFile(fault, plan).serialize() }))
-    return { measured: { ...common, statisticsFault: null, lengths: null, faults: found }, rows: [] }
+    return { ...common, statisticsFault: null, lengths: null, faults: found }
   }
-  const opened =
-    plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress, true)) : null
+  const opened = plan.kind === 'dump' ? await orFault(() => openPlannedDump({ ...work, settings }, work.signal, work.onProgress)) : null
   if (opened instanceof Fault) return failed([{ index: null, fault: atSnapshot(opened, plan) }])
   const kind = dumpKind(opened, plan.dumpFiles[0])
   const own = await measureOwn({ ...work, settings, dump: opened ?? undefined }, kind.isMeasured, set)
@@ -81,19 +80,10 @@ async function measureInto(work: PartWork, set: OutputSet): Promise<PartOutcome>
   const lengths = kind.hasValues ? null : await lengthsWithin({ ...work, settings })
   if (lengths instanceof Fault) return failed([{ index: null, fault: atSnapshot(lengths, plan) }])
   const statisticsFault = kind.fault === null ? null : atDumpFile(kind.fault, plan).serialize()
-  const { states, curves, ...measured } = own
-  const rows = withLengths(states, lengths?.records ?? []).map(state => rowOf(state, snapshot, curves))
-  const { reading, leftOut } = lengths ?? {}
-  return {
-    measured: {
-      ...common,
-      ...measured,
-      statisticsFault,
-      lengths: reading === undefined ? null : { reading, leftOut: leftOut ?? [] },
-      faults: []
-    },
-    rows
-  }
+  const { rows, ...measured } = own
+  const { records = [], reading, leftOut = [] } = lengths ?? {}
+  for (const row of withLengths(rows, records, work)) work.rows.add(row)
+  return { ...common, ...measured, statisticsFault, lengths: reading === undefined ? null : { reading, leftOut }, faults: [] }
 }
 
 const NOTHING_STATED: MeasuredPart['header'] = { snapshotTime: null, alignment: null, synthetic: false }
@@ -129,8 +119,8 @@ function dumpKind(dump: Dump | null, file: string): DumpKind {
 }
 
 type OwnTraces = Pick<MeasuredPart, 'header' | 'html' | 'dump' | 'unnamed' | 'inputs' | 'tokens'> & {
-  readonly states: readonly TraceState[]
-  readonly curves: ReturnType<ExampleCandidates['curves']>
+  /** canonical order */
+  readonly rows: readonly KeptRow[]
 }
 
 async function measureOwn(
@@ -142,12 +132,14 @@ async function measureOwn(
   const { jump_threshold, examples, keys } = settings.traces
   const candidates = new ExampleCandidates(examples)
   const dataset = new TokenDataset(set, plan.name, shardName)
-  const states: TraceState[] = []
+  const rows: KeptRow[] = []
+  const results: Pick<TraceResult, 'npz' | 'synthetic'>[] = []
   const free: SharedArrayBuffer[] = []
   const take = async ({ result, record, columns, sample }: AnsweredTrace): Promise<void> => {
     if (record === null) throw new Error('a trace without its record')
-    states.push({ result, record, source: sample, lengths: null })
+    rows.push(work.rows.kept(rowOf({ result, source: sample, lengths: null }, record, work)))
     if (result === null || columns === null) return
+    results.push({ npz: result.npz, synthetic: result.synthetic })
     candidates.offer(result, columns)
     await dataset.write(result, columns)
     if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
@@ -157,7 +149,6 @@ async function measureOwn(
   const { faults, end } = await measureEach(context, work, { wanted, onProgress, room: () => free.pop() ?? null, take })
   if (end === null) return { faults }
   const { header, html, dump, reading, namedElsewhere } = end
-  const results = states.flatMap(({ result }) => result ?? [])
   const named = new Set([...results.flatMap(({ npz }) => npz?.path ?? []), ...(namedElsewhere ?? []).map(canonicalRelative)])
   const unnamed = plan.html !== null && work.part.from === 0 ? await orFault(async () => excludedFiles(plan, named, keys)) : []
   if (unnamed instanceof Fault) return { faults: [{ index: null, fault: atSnapshot(unnamed, plan) }] }
@@ -168,7 +159,12 @@ async function measureOwn(
     ...unnamed.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
   ]
   const tokens = await dataset.finish(isSynthetic, header.snapshotTime)
-  return { header, html, dump: read, unnamed, inputs, tokens, states, curves: candidates.curves() }
+  const curves = candidates.curves()
+  const withCurve = (row: KeptRow): KeptRow => {
+    const curve = curves.get(row.trace)
+    return curve === undefined ? row : { ...row, curve: work.rows.keep(packValue(curve)) }
+  }
+  return { header, html, dump: read, unnamed, inputs, tokens, rows: rows.map(withCurve) }
 }
 
 interface LengthsWithin extends NonNullable<MeasuredPart['lengths']> {
@@ -178,7 +174,7 @@ interface LengthsWithin extends NonNullable<MeasuredPart['lengths']> {
 /** Of a dump without values: what `traces` writes of it. */
 async function lengthsWithin(work: PartWork): Promise<LengthsWithin | Fault> {
   return orFault(async () => {
-    const dump = await openPlannedDump(work, work.signal, undefined, true)
+    const dump = await openPlannedDump(work, work.signal, undefined)
     try {
       const records: SampleRecord[] = []
       const leftOut: { index: number; reason: string }[] = []
@@ -196,36 +192,27 @@ async function lengthsWithin(work: PartWork): Promise<LengthsWithin | Fault> {
 }
 
 /** A sample that has lengths may have no record, and the other way round. */
-function withLengths(states: readonly TraceState[], lengths: readonly SampleRecord[]): readonly TraceState[] {
-  if (lengths.length === 0) return states
-  const byIndex = new Map(states.map(state => [indexOf(state), state]))
+function withLengths(measured: readonly KeptRow[], lengths: readonly SampleRecord[], { rows, snapshot }: PartWork): Iterable<KeptRow> {
+  const byIndex = new Map(measured.map(row => [row.trace, row]))
   for (const record of lengths) {
-    const state = byIndex.get(record.index) ?? { result: null, record: null, source: null }
-    byIndex.set(record.index, { ...state, lengths: record })
+    const row = byIndex.get(record.index)
+    const head = row === undefined ? { result: null, source: null } : (unpackValue(allBytes(row.head)) as TraceHead)
+    const both: TraceHead = { ...head, lengths: record }
+    const added = row ?? rows.kept(rowOf(both, NO_BYTES, { snapshot }))
+    byIndex.set(record.index, { ...added, head: rows.keep(packValue(both)) })
   }
-  return [...byIndex.values()].sort((a, b) => indexOf(a) - indexOf(b))
+  return byIndex.values()
 }
 
-export function indexOf({ result, record, lengths }: TraceState): number {
-  const index = result?.index ?? record?.estimator.index ?? lengths?.index
-  if (index === undefined) throw new Error('a trace without anything')
-  return index
-}
+const NO_BYTES = new Uint8Array(0)
 
-function rowOf(state: TraceState, snapshot: number, curves: OwnTraces['curves']): PartialRow {
-  const { result, record, lengths } = state
-  const trace = indexOf(state)
-  const curve = curves.get(trace)
-  const { step = null, outcome = null, uid = null } = result?.fields ?? record?.quality ?? lengths ?? {}
-  const tokens = result?.statistics.tokens ?? record?.quality.tokens ?? lengths?.tokens ?? 0
-  return {
-    snapshot,
-    trace,
-    step,
-    outcome,
-    uid,
-    tokens,
-    state: packState(state),
-    curve: curve === undefined ? new Uint8Array(0) : packCurve(curve)
-  }
+/** @param record of `packRecord`; empty: there is none */
+function rowOf(head: TraceHead, record: Uint8Array, { snapshot }: Pick<PartWork, 'snapshot'>): PartialRow {
+  const { result, lengths } = head
+  const quality = result !== null || record.length === 0 ? null : recordOfBytes(record).quality
+  const found = result ?? quality ?? lengths
+  if (found === null) throw new Error('a trace without anything')
+  const { step = null, outcome = null, uid = null } = result?.fields ?? quality ?? lengths ?? {}
+  const tokens = result?.statistics.tokens ?? quality?.tokens ?? lengths?.tokens ?? 0
+  return { snapshot, trace: found.index, step, outcome, uid, tokens, head: packValue(head), record, curve: NO_BYTES }
 }

@@ -6,11 +6,16 @@
  *                                                                                                        └──► index over steps
  */
 import { join } from 'node:path'
-import { ExampleCollector, type ChosenExample, type ChosenExamples } from '../../compute/traces/examples.js'
+import type { KeptBytes } from '../../compute/diagnostics/packed-record.js'
+import type { SourcedRecord } from '../../compute/diagnostics/reduce.js'
+import type { TraceResult } from '../../compute/traces/contract.js'
+import { type ExampleCurve, ExampleCollector, type ChosenExample, type ChosenExamples } from '../../compute/traces/examples.js'
 import type { Diagnosis } from '../../compute/diagnostics/contract.js'
 import { sampleStatistics } from '../../compute/traces/without-critic.js'
 import { counted } from '../../core/counts.js'
 import { EXIT, Failures, Fault, printable, toFault } from '../../core/errors.js'
+import { keepYoungGenerationSmall } from '../../core/system/engine.js'
+import { unpackValue } from '../../core/packed.js'
 import type { FigureFormat } from '../../render/figures/config.js'
 import { DIAGNOSE_RECORD } from '../../render/outputs/output-names.js'
 import { writeSamples } from '../../render/outputs/samples.js'
@@ -21,16 +26,17 @@ import { factsOf } from '../../ingest/dumps/findings.js'
 import { writeBatchIndex, type WrittenIndex } from '../batch-index.js'
 import type { SnapshotResult } from '../batch-result.js'
 import { originOf, RunContext } from '../context.js'
+import type { SnapshotRecords } from '../diagnostic-records.js'
 import { finishDiagnosis, type ReadSet } from '../diagnose.js'
 import { RecordSpill } from '../record-spill.js'
 import { retireRecord, settingsHash, writeRunRecord } from '../record.js'
 import { drawnSnapshot, finishSnapshot, snapshotInputs, type SnapshotOutcome } from '../snapshot.js'
 import { noSampleLeft, type SourceEnd } from '../trace-source.js'
 import { inTransaction, throwIfInterrupted } from '../transaction.js'
-import type { MeasuredPart, ShardSettings, TraceState } from './contract.js'
+import type { MeasuredPart, PartialRow, ShardSettings, TraceHead } from './contract.js'
+import { allBytes } from './kept-rows.js'
 import { joinedParts, joinedReading } from './joined-parts.js'
 import { openPartials, settingsThatDiffer, type Partials } from './open-partials.js'
-import { unpackCurve, unpackState } from './state.js'
 
 export interface MergeRun {
   /** partials, or folders of them */
@@ -66,6 +72,7 @@ interface Merging extends MergeRun {
 /** @throws Failures where the partials are not those of one whole run; what is wrong with a snapshot is in its result */
 export async function mergePartials(run: MergeRun): Promise<MergeOutcome> {
   const { out, formats, threads, signal } = run
+  keepYoungGenerationSmall()
   const partials = await openPartials(run.paths, true)
   const other = run.against === undefined ? null : await openAgainst(run.against, partials)
   const { settings, failed } = partials.head
@@ -120,8 +127,9 @@ interface Joined {
   readonly plan: SnapshotPlan
   readonly parts: readonly MeasuredPart[]
   readonly end: Pick<SourceEnd, 'header' | 'html' | 'dump'>
-  /** canonical order */
-  readonly states: readonly TraceState[]
+  /** canonical order: their heads are made at each call, since memory need not hold them beside the records */
+  readonly heads: () => readonly TraceHead[]
+  readonly read: SnapshotRecords
   readonly context: RunContext
   readonly settings: ShardSettings['snapshot']
 }
@@ -158,21 +166,53 @@ async function mergeSpilling(run: Merging, partials: Partials, number: number, s
 function joinSnapshot({ signal }: MergeRun, partials: Partials, number: number, spill: RecordSpill): Joined {
   const { plan } = partials.planned.get(number) as { readonly plan: SnapshotPlan }
   const parts = partials.parts.filter(({ snapshot }) => snapshot === number)
-  const found: { readonly trace: number; readonly state: TraceState }[] = []
+  const traces: JoinedTrace[] = []
   if (parts.every(({ faults }) => faults.length === 0)) {
-    for (const { trace, state } of partials.rows(number)) found.push({ trace, state: unpackState(state, record => spill.take(record)) })
+    for (const row of partials.rows(number)) traces.push(joinedTrace(row, spill))
   }
-  const states = found.sort((a, b) => a.trace - b.trace).map(({ state }) => state)
-  const end = joinedParts(parts, plan, states.length)
+  traces.sort((a, b) => a.trace - b.trace)
+  const end = joinedParts(parts, plan, traces.length)
   const { snapshot } = partials.head.settings
   const settings = { ...snapshot, synthetic: snapshot.synthetic || parts.some(({ ofSyntheticStudy }) => ofSyntheticStudy) }
   const context = new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal })
-  return { plan, parts, end, states, context, settings }
+  const heads = (): TraceHead[] => traces.map(({ head }) => headIn(allBytes(head)))
+  return { plan, parts, end, heads, read: readOf(traces, end, plan), context, settings }
+}
+
+interface JoinedTrace extends Pick<TraceResult, 'npz' | 'synthetic'> {
+  readonly trace: number
+  readonly head: KeptBytes
+  /** null: a sample that only has lengths */
+  readonly record: SourcedRecord | null
+}
+
+function joinedTrace({ trace, head, record }: PartialRow, spill: RecordSpill): JoinedTrace {
+  const { result, source } = headIn(head)
+  const { npz = null, synthetic = false } = result ?? {}
+  return { trace, npz, synthetic, head: spill.keep(head), record: record.length === 0 ? null : { record: spill.take(record), source } }
+}
+
+/** @param bytes of a partial whose hash was checked */
+function headIn(bytes: Uint8Array): TraceHead {
+  return unpackValue(bytes) as TraceHead
+}
+
+/** What the diagnostics need of them. */
+function readOf(traces: readonly JoinedTrace[], { html, dump, header }: Joined['end'], plan: SnapshotPlan): SnapshotRecords {
+  const { facts = null, leftOut = [] } = dump ?? {}
+  return {
+    records: traces.flatMap(({ record }) => record ?? []),
+    inputs: snapshotInputs(plan, { html, dump, results: traces }),
+    facts,
+    leftOut,
+    synthetic: header.synthetic || traces.some(({ synthetic }) => synthetic)
+  }
 }
 
 async function writeStatistics(run: MergeRun, partials: Partials, number: number, joined: Joined, out: string) {
   const { formats, threads, signal } = run
-  const { plan, parts, end, states, context, settings } = joined
+  const { plan, parts, end, context, settings } = joined
+  const heads = joined.heads()
   const { source } = plan
   const fault = parts.find(({ statisticsFault }) => statisticsFault !== null)?.statisticsFault
   if (fault !== undefined && fault !== null) throw Fault.deserialize(fault)
@@ -186,7 +226,7 @@ async function writeStatistics(run: MergeRun, partials: Partials, number: number
   const lengths = parts.flatMap(part => part.lengths ?? [])
   if (lengths.length > 0) {
     const { statistics, outputs } = await inTransaction(out, transaction, async set => {
-      const records = states.flatMap(state => state.lengths ?? [])
+      const records = heads.flatMap(({ lengths }) => lengths ?? [])
       const leftOut = lengths.flatMap(part => part.leftOut)
       if (records.length === 0) throw noSampleLeft(leftOut.length, leftOut[0]?.reason ?? null).at({ file: plan.folder })
       const facts = factsOf(joinedReading(lengths.map(({ reading }) => reading)))
@@ -198,30 +238,34 @@ async function writeStatistics(run: MergeRun, partials: Partials, number: number
     const result: SnapshotResult = { plan, status: 'done', statistics: null, samples: statistics, outcome: null, faults: [], source }
     return { result, outputs, earlier, synthetic: settings.synthetic, inputs: end.dump?.inputs ?? [] }
   }
-  const results = states.flatMap(({ result }) => result ?? [])
+  const results = heads.flatMap(({ result }) => result ?? [])
   const outcome: SnapshotOutcome = await inTransaction(out, transaction, async set => {
-    const examples = examplesOf(partials, number, joined)
+    const examples = examplesOf(partials, number, { results, settings })
     const excluded = (named: ReadonlySet<string>): readonly ExcludedNpz[] => excludedOf(joined, named)
     const measured = await finishSnapshot(context, { plan, settings }, { ...end, results, examples }, { set, excluded })
     return drawnSnapshot(context, set, measured, { formats, threads })
   })
-  const { statistics, dump, outputs } = outcome
+  const { statistics, dump, checks, outputs } = outcome
   const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
   const inputs = [...snapshotInputs(plan, outcome), ...aside]
-  const result: SnapshotResult = { plan, status: 'done', statistics, outcome, dump, faults: [], source }
+  const result: SnapshotResult = { plan, status: 'done', statistics, outcome: { checks, outputs }, dump, faults: [], source }
   return { result, outputs, earlier, synthetic: statistics.synthetic, inputs }
 }
 
 /** The choice needs no curves; those of the chosen traces are read then. */
-function examplesOf(partials: Partials, number: number, { states, settings }: Joined): ChosenExamples {
+function examplesOf(
+  partials: Partials,
+  number: number,
+  { results, settings }: Pick<Joined, 'settings'> & { readonly results: readonly TraceResult[] }
+): ChosenExamples {
   const collector = new ExampleCollector(settings.traces.examples, settings.examplesRequired)
-  for (const { result } of states) if (result !== null) collector.offer(result, NO_CURVE)
+  for (const result of results) collector.offer(result, NO_CURVE)
   const { success, failure } = collector.choose()
   const drawn = (example: ChosenExample): ChosenExample => {
     const { result, trace } = example
-    const packed = result === null ? null : partials.curve(number, result.index)
-    if (trace === null || packed === null) return example
-    const { values, boundaries } = unpackCurve(packed)
+    const curve = result === null ? null : partials.curve(number, result.index)
+    if (trace === null || curve === null) return example
+    const { values, boundaries } = unpackValue(curve) as ExampleCurve
     return { ...example, trace: { ...trace, values: new Float64Array(values), boundaries } }
   }
   return { success: drawn(success), failure: drawn(failure) }
@@ -247,14 +291,8 @@ function excludedOf({ plan, parts }: Joined, named: ReadonlySet<string>): readon
   })
 }
 
-function readSetOf({ plan, end, states, settings }: Joined): ReadSet {
-  const { html, dump, header } = end
-  const results = states.flatMap(({ result }) => result ?? [])
-  const records = states.flatMap(({ record, source }) => (record === null ? [] : [{ record, source }]))
-  const { facts = null, leftOut = [] } = dump ?? {}
-  const synthetic = header.synthetic || results.some(result => result.synthetic)
-  const read = { records, inputs: snapshotInputs(plan, { html, dump, results }), facts, leftOut, synthetic }
-  return { plan, read, synthetic: settings.synthetic || synthetic }
+function readSetOf({ plan, read, settings }: Joined): ReadSet {
+  return { plan, read, synthetic: settings.synthetic || read.synthetic }
 }
 
 async function diagnose(run: Merging, partials: Partials, joined: Joined, out: string, spill: RecordSpill) {

@@ -5,12 +5,14 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { copyOf } from '../../compute/diagnostics/packed-record.js'
 import { Failures, Fault, describeCause, printable } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
 import type { DumpReading } from '../../schema/samples.js'
 import type { MeasuredPart, PartialMeta, PartialRow, PlannedSnapshot } from './contract.js'
 import { plansThatDiffer } from './foreign-plan.js'
-import { readPartial, scratchMemory, stateOfFile, type PartialState, type OpenPartial } from './partial-file.js'
+import { Scratch, stateOfFile, type PartialState } from './partial-bytes.js'
+import { partialRows, readPartial, type OpenPartial } from './partial-file.js'
 
 const ENDING = '.arrow'
 
@@ -26,7 +28,7 @@ export interface Partials {
   readonly planned: ReadonlyMap<number, PlannedSnapshot>
   /** by shard and snapshot */
   readonly parts: readonly MeasuredPart[]
-  /** The traces of one snapshot, partial by partial. The bytes of a row stay until the next partial is read. */
+  /** The traces of one snapshot, partial by partial. The bytes of a row stay until the next one is asked for. */
   rows(snapshot: number): Iterable<PartialRow>
   /** The curve of a trace of a snapshot whose rows were read; null: it has none. */
   curve(snapshot: number, trace: number): Uint8Array | null
@@ -39,11 +41,11 @@ export interface Partials {
 export async function openPartials(paths: readonly string[], isWhole: boolean): Promise<Partials> {
   const faults: Fault[] = []
   const reading = new PartialsReading()
-  const allocate = scratchMemory()
+  const scratch = new Scratch()
   for (const path of await partialFiles(paths, faults)) {
     try {
       const state = stateOfFile(path)
-      reading.add(readPartial(path, null, allocate), state)
+      reading.add(readPartial(path, scratch), state)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       faults.push(error)
@@ -51,7 +53,7 @@ export async function openPartials(paths: readonly string[], isWhole: boolean): 
   }
   faults.push(...reading.faults(isWhole))
   if (faults.length > 0) throw new Failures(faults)
-  return reading.partials(allocate)
+  return reading.partials(scratch)
 }
 
 /** Each file once, folders by the names in them. */
@@ -191,18 +193,13 @@ class PartialsReading {
     return [fault('missing', `no ${shardsText(missing)}`, `every shard of ${count}`, undefined)]
   }
 
-  partials(allocate: ReturnType<typeof scratchMemory>): Partials {
+  partials(scratch: Scratch): Partials {
     const [{ head }] = this.#known
     const byShard = [...this.#known].sort((a, b) => a.shards[0] - b.shards[0])
     const parts = [...this.#parts].sort((a, b) => a.shard - b.shard || a.snapshot - b.snapshot)
-    let last: OpenPartial | null = null
-    const open = ({ path, state }: KnownPartial): OpenPartial => {
-      if (last?.path !== path) last = readPartial(path, state, allocate)
-      return last
-    }
     const withCurves = new Map<string, KnownPartial>()
     function* rowsOf(partial: KnownPartial, snapshot: number): Iterable<PartialRow> {
-      for (const row of open(partial).rows(snapshot)) {
+      for (const row of partialRows(partial.path, partial.state, snapshot, scratch)) {
         if (row.curve.length > 0) withCurves.set(`${snapshot}/${row.trace}`, partial)
         yield row
       }
@@ -218,7 +215,7 @@ class PartialsReading {
       },
       curve(snapshot, trace) {
         const partial = withCurves.get(`${snapshot}/${trace}`)
-        for (const row of partial === undefined ? [] : rowsOf(partial, snapshot)) if (row.trace === trace) return row.curve
+        for (const row of partial === undefined ? [] : rowsOf(partial, snapshot)) if (row.trace === trace) return copyOf(row.curve)
         return null
       }
     }

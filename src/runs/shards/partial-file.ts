@@ -1,238 +1,194 @@
 /**
- * A partial as an Arrow file: a row a trace, in canonical order, and in the schema's metadata what the partial says of its run.
- * Before the footer, where Arrow's format leaves room, stands the SHA-256 of all other bytes. It is looked at before the library
- * parses anything: a length that was changed would keep it busy for ever.
- *
- * Columns: `snapshot`, `trace` int32; `step` float64; `outcome`, `uid` utf8; `tokens` int32; `state`, `curve` binary (`state.ts`).
+ * Reads a partial (`partial-write.ts`), one batch at a time. The SHA-256 before its footer is looked at before the library parses
+ * anything: a length that was changed would keep it busy for ever.
  */
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import type { Data, DataType, RecordBatch } from 'apache-arrow'
+import type { Data, Message, RecordBatch } from 'apache-arrow'
 import { Fault } from '../../core/errors.js'
-import { openStillSync } from '../../core/still-file-sync.js'
-import { wordsOf } from '../../core/still.js'
-import { bitmap } from '../../render/outputs/arrow-columns.js'
 import { loadArrow, type ArrowLibrary } from '../../render/outputs/arrow-library.js'
 import type { PartialMeta, PartialRow } from './contract.js'
+import { bytesInMemory, openPartialBytes, Scratch, stateOfFile, type PartialBytes, type PartialState } from './partial-bytes.js'
 
-export const PARTIAL_SCHEMA = { name: 'critic-trace-partial', version: '1' } as const
-
-/** Bytes of the rows of one batch, about. Offsets of Arrow's binary columns end at 2 GiB. */
-const BATCH_BYTES = 2 ** 26
+export const PARTIAL_SCHEMA = { name: 'critic-trace-partial', version: '2' } as const
 
 export interface OpenPartial {
   readonly path: string
   readonly meta: Omit<PartialMeta, 'planned'>
   /** parsed at each call: all partials of a run say the same of a snapshot */
   planned(): PartialMeta['planned']
-  /** @param snapshot null: of all of them */
+  /** @param snapshot null: of all of them. The bytes of a row stay until the next one is asked for */
   rows(snapshot?: number | null): Iterable<PartialRow>
-}
-
-/** The bytes of a partial. @param rows by snapshot and trace, each increasing */
-export function encodePartial(meta: PartialMeta, rows: readonly PartialRow[]): Uint8Array {
-  const arrow = loadArrow()
-  const { planned, ...own } = meta
-  const metadata = new Map([
-    ['schema', PARTIAL_SCHEMA.name],
-    ['schema_version', PARTIAL_SCHEMA.version],
-    ['generator', `${meta.generator.name} ${meta.generator.version}`],
-    ['partial', JSON.stringify(own)],
-    ['planned', JSON.stringify(planned)]
-  ])
-  const field = (name: string, type: DataType, nullable = false) => new arrow.Field(name, type, nullable)
-  const [int, bytes, words] = [new arrow.Int32(), new arrow.Binary(), new arrow.Utf8()]
-  const fields = [
-    field('snapshot', int),
-    field('trace', int),
-    field('step', new arrow.Float64(), true),
-    field('outcome', words, true),
-    field('uid', words, true),
-    field('tokens', int),
-    field('state', bytes),
-    field('curve', bytes)
-  ]
-  const schema = new arrow.Schema(fields, metadata)
-  const type = new arrow.Struct(fields)
-  const batches = inBatches(rows).map(
-    batch => new arrow.RecordBatch(schema, arrow.makeData({ type, length: batch.length, children: columnsOf(arrow, batch), nullCount: 0 }))
-  )
-  return withHash(arrow.RecordBatchFileWriter.writeAll(batches).toUint8Array(true))
 }
 
 const HASH_BYTES = 32
 const MAGIC = Buffer.from('ARROW1')
 /** size of the footer, int32, and the magic */
 const END_BYTES = 4 + MAGIC.length
+/** where the messages begin: behind the magic, filled up to eight bytes */
+const FIRST_MESSAGE = 8
 
-/** Where the footer of an Arrow file begins. Not checked. */
-function footerStart(bytes: Uint8Array): number {
-  const end = bytes.length - END_BYTES
-  return end - new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(end, true)
+/** Where the footer of an Arrow file begins. Not checked. @param bytes its last ones */
+export function footerStart(bytes: Uint8Array, size = bytes.length): number {
+  const at = bytes.length - END_BYTES
+  return size - END_BYTES - new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(at, true)
 }
 
-function withHash(file: Uint8Array): Uint8Array {
-  const [before, footer] = [file.subarray(0, footerStart(file)), file.subarray(footerStart(file))]
-  return Buffer.concat([before, createHash('sha256').update(before).update(footer).digest(), footer])
-}
+const HASHED_BYTES = 2 ** 20
 
-function hasItsHash(bytes: Uint8Array): boolean {
-  if (bytes.length < MAGIC.length + HASH_BYTES + END_BYTES) return false
-  const start = footerStart(bytes)
+function hasItsHash(bytes: PartialBytes): boolean {
+  const { size } = bytes
+  if (size < MAGIC.length + HASH_BYTES + END_BYTES) return false
+  const start = footerStart(bytes.at(size - END_BYTES, END_BYTES), size)
   const end = start - HASH_BYTES
   if (end < MAGIC.length) return false
-  const hash = createHash('sha256').update(bytes.subarray(0, end)).update(bytes.subarray(start)).digest()
-  return hash.equals(bytes.subarray(end, start))
-}
-
-/** At least one batch: the writer takes the schema from it. */
-function inBatches(rows: readonly PartialRow[]): PartialRow[][] {
-  const batches: PartialRow[][] = [[]]
-  let bytes = 0
-  for (const row of rows) {
-    const size = row.state.length + row.curve.length
-    if (bytes > 0 && bytes + size > BATCH_BYTES) {
-      batches.push([])
-      bytes = 0
-    }
-    batches[batches.length - 1].push(row)
-    bytes += size
+  const stated = Buffer.from(bytes.at(end, HASH_BYTES))
+  const hash = createHash('sha256')
+  for (const [from, to] of [
+    [0, end],
+    [start, size]
+  ]) {
+    for (let at = from; at < to; at += HASHED_BYTES) hash.update(bytes.at(at, Math.min(HASHED_BYTES, to - at)))
   }
-  return batches
+  return hash.digest().equals(stated)
 }
 
-function columnsOf(arrow: ArrowLibrary, rows: readonly PartialRow[]): Data[] {
-  const { length } = rows
-  const ints = (of: (row: PartialRow) => number): Data =>
-    arrow.makeData({ type: new arrow.Int32(), length, data: Int32Array.from(rows, of) })
-  const nulls = (of: (row: PartialRow) => unknown) => ({
-    nullCount: rows.filter(row => of(row) === null).length,
-    nullBitmap: bitmap(length, k => of(rows[k]) !== null)
-  })
-  const joined = (pieces: readonly Uint8Array[]) => {
-    const valueOffsets = new Int32Array(length + 1)
-    for (const [k, piece] of pieces.entries()) valueOffsets[k + 1] = valueOffsets[k] + piece.length
-    return { length, valueOffsets, data: Buffer.concat(pieces) }
+/**
+ * @param scratch memory of its own for each partial whose rows are read at a time
+ * @throws Fault for a file that is none, is torn or was changed, or is of another version
+ */
+export function readPartial(path: string, scratch: Scratch = new Scratch()): OpenPartial {
+  const state = stateOr(path)
+  const bytes = openPartialBytes(path, scratch)
+  try {
+    requireHash(bytes, path)
+    return { path, ...headOf(bytes, path), rows: snapshot => partialRows(path, state, snapshot, scratch) }
+  } finally {
+    bytes.close()
   }
-  const words = (of: (row: PartialRow) => string | null): Data =>
-    arrow.makeData({ type: new arrow.Utf8(), ...joined(rows.map(row => Buffer.from(of(row) ?? '', 'utf8'))), ...nulls(of) })
-  const bytes = (of: (row: PartialRow) => Uint8Array): Data => arrow.makeData({ type: new arrow.Binary(), ...joined(rows.map(of)) })
-  return [
-    ints(row => row.snapshot),
-    ints(row => row.trace),
-    arrow.makeData({
-      type: new arrow.Float64(),
-      length,
-      data: Float64Array.from(rows, ({ step }) => step ?? 0),
-      ...nulls(row => row.step)
-    }),
-    words(row => row.outcome),
-    words(row => row.uid),
-    ints(row => row.tokens),
-    bytes(row => row.state),
-    bytes(row => row.curve)
-  ]
 }
 
-type TakeMemory = (length: number) => Uint8Array
-
-/** Memory that every file takes in its turn: what was read before is gone. */
-export function scratchMemory(): TakeMemory {
-  let memory = Buffer.alloc(0)
-  return length => {
-    if (memory.length < length) memory = Buffer.allocUnsafeSlow(length)
-    return memory.subarray(0, length)
+/** Null for a file whose opening says what is wrong. */
+function stateOr(path: string): PartialState | null {
+  try {
+    return stateOfFile(path)
+  } catch {
+    return null
   }
 }
 
 /**
+ * The rows of a partial.
  * @param known the file as it was read before: as long as it stands still, its hash is not computed again
- * @param allocate gives memory that stays as long as rows are read
- * @throws Fault for a file that is none, is torn or was changed, or is of another version
+ * @param snapshot null: of all of them
  */
-export function readPartial(path: string, known: PartialState | null = null, allocate: TakeMemory = Buffer.allocUnsafeSlow): OpenPartial {
-  const file = openStillSync(path, wordsOf('partial'))
+export function* partialRows(
+  path: string,
+  known: PartialState | null,
+  snapshot: number | null = null,
+  scratch = new Scratch()
+): Iterable<PartialRow> {
+  const bytes = openPartialBytes(path, scratch)
   try {
-    const bytes = file.whole(allocate)
-    return decodePartial(bytes, path, known !== null && isDeepStrictEqual(known, stateOfFile(path)))
+    if (known === null || !isDeepStrictEqual(known, stateOfFile(path))) requireHash(bytes, path)
+    for (const batch of batchesOf(bytes)) yield* rowsOf(batch, snapshot)
   } finally {
-    file.close()
+    bytes.close()
   }
 }
 
-/** What changes where a file does. */
-export interface PartialState {
-  readonly ino: bigint
-  readonly size: bigint
-  readonly mtimeNs: bigint
-  readonly ctimeNs: bigint
-}
-
-export function stateOfFile(path: string): PartialState {
-  const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
-  return { ino, size, mtimeNs, ctimeNs }
-}
-
-/** @param isChecked its content was found to have its hash */
-export function decodePartial(bytes: Uint8Array, path: string, isChecked = false): OpenPartial {
-  const fault = (problem: string, found: string, expected: string, cause?: unknown): Fault =>
-    new Fault({ format: 'partial', problem, found, expected, place: { file: path }, cause })
-  const whole = 'a whole partial, as traces --shard writes it: run that shard again'
-  if (!isChecked && !hasItsHash(bytes)) {
-    if (!isOwn(bytes)) throw fault('not recognised', 'a file that is not a partial', 'a partial, as traces --shard writes it')
-    throw fault('torn', `${bytes.length} bytes of another hash than they state`, whole)
+/** A partial in memory. */
+export function decodePartial(whole: Uint8Array, path: string): OpenPartial {
+  const bytes = bytesInMemory(whole)
+  requireHash(bytes, path)
+  function* rows(snapshot: number | null = null): Iterable<PartialRow> {
+    for (const batch of batchesOf(bytes)) yield* rowsOf(batch, snapshot)
   }
-  const { schema, batches } = tableOf(bytes, cause => fault('torn', `${bytes.length} bytes that are no Arrow file`, whole, cause))
+  return { path, ...headOf(bytes, path), rows }
+}
+
+const WHOLE = 'a whole partial, as traces --shard writes it: run that shard again'
+
+function fault(path: string, problem: string, found: string, expected: string): Fault {
+  return new Fault({ format: 'partial', problem, found, expected, place: { file: path } })
+}
+
+function requireHash(bytes: PartialBytes, path: string): void {
+  if (hasItsHash(bytes)) return
+  if (isOwn(bytes)) throw fault(path, 'torn', `${bytes.size} bytes of another hash than they state`, WHOLE)
+  throw fault(path, 'not recognised', 'a file that is not a partial', 'a partial, as traces --shard writes it')
+}
+
+/** What a partial says of its run. It has its hash: this program wrote it, or another version of it. */
+function headOf(bytes: PartialBytes, path: string): Pick<OpenPartial, 'meta' | 'planned'> {
+  const arrow = loadArrow()
+  const first = MAGIC.equals(bytes.at(0, MAGIC.length)) ? messageAt(arrow, bytes, FIRST_MESSAGE) : null
+  const schema = first?.message.header()
+  if (!(schema instanceof arrow.Schema)) throw fault(path, 'torn', `${bytes.size} bytes that are no Arrow file`, WHOLE)
   const { metadata } = schema
-  if (metadata.get('schema') !== PARTIAL_SCHEMA.name) throw fault('not recognised', 'another Arrow file', whole)
+  if (metadata.get('schema') !== PARTIAL_SCHEMA.name) throw fault(path, 'not recognised', 'another Arrow file', WHOLE)
   const version = metadata.get('schema_version')
   if (version !== PARTIAL_SCHEMA.version)
-    throw fault('of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
-  // This program wrote it: it has its hash.
+    throw fault(path, 'of another version', String(version).slice(0, 20), `version ${PARTIAL_SCHEMA.version}`)
   return {
-    path,
     meta: JSON.parse(metadata.get('partial') ?? '') as OpenPartial['meta'],
-    planned: () => JSON.parse(metadata.get('planned') ?? '') as PartialMeta['planned'],
-    rows: (snapshot = null) => rowsOf(batches, snapshot)
+    planned: () => JSON.parse(metadata.get('planned') ?? '') as PartialMeta['planned']
   }
 }
 
 /** Whether it is a partial with something changed, or an Arrow file that was cut. */
-function isOwn(bytes: Uint8Array): boolean {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (file.includes(PARTIAL_SCHEMA.name)) return true
-  const head = file.subarray(0, MAGIC.length)
-  return head.equals(MAGIC.subarray(0, head.length)) && !file.subarray(-MAGIC.length).equals(MAGIC)
+function isOwn(bytes: PartialBytes): boolean {
+  const { size } = bytes
+  // The name stands in the first message and in the footer.
+  for (const from of [0, Math.max(0, size - HASHED_BYTES)]) {
+    if (Buffer.from(bytes.at(from, Math.min(size, HASHED_BYTES))).includes(PARTIAL_SCHEMA.name)) return true
+  }
+  const length = Math.min(size, MAGIC.length)
+  return MAGIC.subarray(0, length).equals(bytes.at(0, length)) && !MAGIC.equals(bytes.at(size - length, length))
 }
 
-function tableOf(bytes: Uint8Array, torn: (cause: unknown) => Fault) {
-  try {
-    return loadArrow().tableFromIPC(bytes)
-  } catch (cause) {
-    throw torn(cause)
+/** A message and where the next one begins; null: there is none. */
+function messageAt(arrow: ArrowLibrary, bytes: PartialBytes, at: number): { readonly message: Message; readonly next: number } | null {
+  const length = new DataView(copied(bytes.at(at, 8))).getInt32(4, true)
+  if (length === 0) return null
+  const message = arrow.Message.decode(bytes.at(at + 8, length))
+  return { message, next: at + 8 + length + message.bodyLength }
+}
+
+function copied(bytes: Uint8Array): ArrayBuffer {
+  return new Uint8Array(bytes).buffer
+}
+
+/** One at a time: the bytes of a batch are gone when the next one is read. @param bytes that have their hash */
+function* batchesOf(bytes: PartialBytes): Iterable<RecordBatch> {
+  const arrow = loadArrow()
+  const first = messageAt(arrow, bytes, FIRST_MESSAGE)
+  if (first === null) return
+  const schema = new Uint8Array(copied(bytes.at(FIRST_MESSAGE, first.next - FIRST_MESSAGE)))
+  let at = first.next
+  for (let batch = messageAt(arrow, bytes, at); batch !== null; batch = messageAt(arrow, bytes, at)) {
+    yield* arrow.tableFromIPC([schema, bytes.at(at, batch.next - at)]).batches
+    at = batch.next
   }
 }
 
-function* rowsOf(batches: readonly RecordBatch[], wanted: number | null): Iterable<PartialRow> {
-  for (const { numRows, data } of batches) {
-    const [snapshot, trace, step, outcome, uid, tokens, state, curve] = data.children
-    const bytesAt = ({ values, valueOffsets: offsets }: Data, k: number): Uint8Array =>
-      (values as Uint8Array).subarray((offsets as Int32Array)[k], (offsets as Int32Array)[k + 1])
-    const wordAt = (column: Data, k: number): string | null =>
-      column.getValid(k) ? Buffer.from(bytesAt(column, k)).toString('utf8') : null
-    for (let k = 0; k < numRows; k++) {
-      if (wanted !== null && (snapshot.values as Int32Array)[k] !== wanted) continue
-      yield {
-        snapshot: (snapshot.values as Int32Array)[k],
-        trace: (trace.values as Int32Array)[k],
-        step: step.getValid(k) ? (step.values as Float64Array)[k] : null,
-        outcome: wordAt(outcome, k),
-        uid: wordAt(uid, k),
-        tokens: (tokens.values as Int32Array)[k],
-        state: bytesAt(state, k),
-        curve: bytesAt(curve, k)
-      }
+function* rowsOf({ numRows, data }: RecordBatch, wanted: number | null): Iterable<PartialRow> {
+  const [snapshot, trace, step, outcome, uid, tokens, head, record, curve] = data.children
+  const bytesAt = ({ values, valueOffsets: offsets }: Data, k: number): Uint8Array =>
+    (values as Uint8Array).subarray((offsets as Int32Array)[k], (offsets as Int32Array)[k + 1])
+  const wordAt = (column: Data, k: number): string | null => (column.getValid(k) ? Buffer.from(bytesAt(column, k)).toString('utf8') : null)
+  for (let k = 0; k < numRows; k++) {
+    if (wanted !== null && (snapshot.values as Int32Array)[k] !== wanted) continue
+    yield {
+      snapshot: (snapshot.values as Int32Array)[k],
+      trace: (trace.values as Int32Array)[k],
+      step: step.getValid(k) ? (step.values as Float64Array)[k] : null,
+      outcome: wordAt(outcome, k),
+      uid: wordAt(uid, k),
+      tokens: (tokens.values as Int32Array)[k],
+      head: bytesAt(head, k),
+      record: bytesAt(record, k),
+      curve: bytesAt(curve, k)
     }
   }
 }

@@ -15,14 +15,15 @@ import type { TracePool } from '../../compute/traces/pool.js'
 import { EXIT, Fault } from '../../core/errors.js'
 import { GENERATOR } from '../../core/version.js'
 import { refuseOutputsAtInputs } from '../../render/outputs/output-place.js'
-import { OutputSet } from '../../render/outputs/output-set.js'
 import type { SnapshotPlan } from '../../study/inventory.js'
 import { isSameFileAs, RUN_VERSIONS } from '../record.js'
-import type { MeasuredPart, PartialMeta, PartialRow, ShardNumber, ShardSettings } from './contract.js'
+import type { MeasuredPart, PartialMeta, ShardNumber, ShardSettings } from './contract.js'
+import { KeptRows } from './kept-rows.js'
 import { partsOf, planHash, planOf, type RunPlan } from './cut.js'
 import { measurePart } from './measure-part.js'
 import { countOfName, isTokenPart, partialPath, PARTIALS_FOLDER, shardDigits, TOKENS_FOLDER } from './names.js'
-import { encodePartial, readPartial, type OpenPartial } from './partial-file.js'
+import { readPartial, type OpenPartial } from './partial-file.js'
+import { writePartial } from './partial-write.js'
 
 export interface ShardRun {
   readonly paths: readonly string[]
@@ -49,7 +50,7 @@ export interface ShardOutcome {
 
 /** @throws Fault where the folder has partials of another number of shards, an output cannot be written, or it was interrupted */
 export async function runShard(run: ShardRun): Promise<ShardOutcome> {
-  const { paths, settings, shard, out, pool } = run
+  const { paths, settings, shard, out } = run
   refuseOutputsAtInputs(paths, out)
   await refuseOtherShards(out, shard)
   // 1. Plan and cut
@@ -61,9 +62,19 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
   if (earlier !== null && (await isUnchanged(earlier, head, plan, run))) return outcomeOf('unchanged', path, earlier.meta, earlier.rows())
   await rm(join(out, path), { force: true })
   await removeTokens(out, shard)
+  const rows = new KeptRows(out)
+  try {
+    return await measuredShard(run, plan, head, rows)
+  } finally {
+    rows.close()
+  }
+}
+
+async function measuredShard(run: ShardRun, plan: RunPlan, head: PartialHead, rows: KeptRows): Promise<ShardOutcome> {
+  const { settings, shard, out, pool } = run
+  const path = partialPath(shard)
   // 3. Measure
   const parts: MeasuredPart[] = []
-  const rows: PartialRow[] = []
   for (const { snapshot, part } of partsOf(plan.snapshots, shard)) {
     const { plan: own } = plan.snapshots[snapshot]
     const { signal, onPart } = run
@@ -76,16 +87,15 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
       shard: shard.index,
       shardName: shardDigits(shard),
       out,
+      rows,
       signal
     }
-    const outcome = await measurePart({ ...work, onProgress: onPart?.(own) })
-    parts.push(outcome.measured)
-    for (const row of outcome.rows) rows.push(row)
+    parts.push(await measurePart({ ...work, onProgress: onPart?.(own) }))
   }
   // 4. Write
   const planned = [...new Set(parts.map(({ snapshot }) => snapshot))].map(number => ({ number, ...plan.snapshots[number] }))
   const meta: PartialMeta = { ...head, shards: [shard.index], planned, parts }
-  await writePartial(out, path, meta, rows)
+  await writePartial(join(out, path), meta, rows.inOrder())
   // Another cut may have begun meanwhile. The partial stands before this look, so of two cuts one at least sees the other.
   try {
     await refuseOtherShards(out, shard)
@@ -94,7 +104,7 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
     await removeTokens(out, shard)
     throw error
   }
-  return outcomeOf('done', path, meta, rows)
+  return outcomeOf('done', path, meta, rows.all)
 }
 
 type PartialHead = Omit<PartialMeta, 'shards' | 'planned' | 'parts'>
@@ -116,17 +126,6 @@ function headOf(plan: RunPlan, settings: ShardSettings, { count }: ShardNumber):
 /** As JSON gives them back. */
 function plainSettings(settings: ShardSettings): ShardSettings {
   return JSON.parse(JSON.stringify(settings)) as ShardSettings
-}
-
-export async function writePartial(out: string, path: string, meta: PartialMeta, rows: readonly PartialRow[]): Promise<void> {
-  const set = await OutputSet.open(out)
-  try {
-    await set.write(path, encodePartial(meta, rows))
-    await set.commit()
-  } catch (error) {
-    await set.abort()
-    throw error
-  }
 }
 
 /** Files of two cuts in one dataset would hold tokens twice. */
@@ -191,7 +190,7 @@ function outcomeOf(
   status: ShardOutcome['status'],
   partial: string,
   { parts, failed }: OpenPartial['meta'],
-  rows: Iterable<PartialRow>
+  rows: Iterable<{ readonly tokens: number }>
 ): ShardOutcome {
   let [traces, tokens] = [0, 0]
   for (const row of rows) {
