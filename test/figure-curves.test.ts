@@ -610,7 +610,9 @@ t.test('configuration', async t => {
       t.equal(config.panels.length, count)
       t.equal((config.height * 300) % 72, 0, 'a whole number of pixels')
       for (const { box, plot } of config.panels) {
-        if (!(box.x >= 0 && box.x + box.width <= 504 && box.y + box.height <= config.height && plot.width > 150 && plot.height > 100)) {
+        if (
+          !(box.x >= 0 && box.x + box.width <= config.width && box.y + box.height <= config.height && plot.width > 150 && plot.height > 100)
+        ) {
           t.fail(`${count}: ${JSON.stringify(box)}`)
         }
         const over = config.panels.filter(
@@ -951,8 +953,8 @@ t.test('hostile titles', async t => {
     'escaped'
   )
   t.ok(config.panels[0].title.endsWith('\u2026 (1 not shown: \u2264 0)'), 'the note stays')
-  for (const { text, x } of config.texts) t.ok(x + drawnWidth(text, 10) <= 504, 'on the page')
-  for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= 504, 'on the page')
+  for (const { text, x } of config.texts) t.ok(x + drawnWidth(text, 10) <= config.width, 'on the page')
+  for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= config.width, 'on the page')
   const svg = (await renderFigure(config, 'svg')).toString('utf8')
   const [title] = [...svg.matchAll(/<title id="[^"]*-title">(.*?)<\/title>/gs)].map(match => match[1])
   t.match(title, /^A &lt;b&gt;&amp;amp;\\u0000\\u001b\[31m\\u000a\\u202e\ufffd\ufffd &quot;title&quot; \]\]&gt; that/)
@@ -1109,8 +1111,8 @@ t.test('files', async t => {
   const config = buildCurveFigure(SMALL)
   const [png, svg, pdf] = await Promise.all(FIGURE_FORMATS.map(format => renderFigure(config, format)))
 
-  t.test('PNG: 300 dpi, 7.0 inches wide', async t => {
-    t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2100, (config.height * 300) / 72])
+  t.test('PNG: 300 dpi, 170 mm wide', async t => {
+    t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2008, (config.height * 300) / 72])
   })
 
   t.test('PDF: text is text', async t => {

@@ -432,8 +432,8 @@ t.test('files', async t => {
   const figure = buildFigure08(SMALL)
   const [png, svg, pdf] = await Promise.all(FIGURE_FORMATS.map(format => renderFigure(figure, format)))
 
-  t.test('PNG: 300 dpi, 7.0 inches wide', async t => {
-    t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2100, 1775])
+  t.test('PNG: 300 dpi, 170 mm wide', async t => {
+    t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2008, 1775])
     const at = png.indexOf('pHYs')
     t.equal(png.readUInt32BE(at + 4), 11811, '300 dpi in pixels per metre')
     const plain = finishPng(png, { description: 'Caf\u00e9 42' }, 'a program 1')

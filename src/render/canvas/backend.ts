@@ -28,9 +28,11 @@ import { drawPoint } from 'chart.js/helpers'
 import annotationPlugin from 'chartjs-plugin-annotation'
 import { EXIT, Fault, printable } from '../../core/errors.js'
 import {
-  FIGURE_FORMATS,
+  FIGURE_FILES,
+  formatOf,
+  isDark,
   type FigureConfig,
-  type FigureFormat,
+  type FigureFile,
   type FigureText,
   type LegendKey,
   type PanelConfig,
@@ -39,6 +41,7 @@ import {
 import { resolveFunctions } from '../figures/functions.js'
 import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
+import { darkColor, pageColor } from '../figures/theme.js'
 import { GENERATOR } from '../../core/version.js'
 import { panelCanvas } from './context.js'
 import { groupsPlugin, panelLetter } from './groups.js'
@@ -214,14 +217,32 @@ function drawFigure(drawing: Drawing, figure: FigureConfig): void {
   }
 }
 
-function renderSvg(figure: FigureConfig): Buffer {
+type Paint = (color: string) => string
+
+function drawSvg(figure: FigureConfig, paint: Paint): string {
   const { width, height } = figure
-  const drawing = svgDrawing({ idPrefix: figureId(figure), width, height, paint: color => color })
+  const drawing = svgDrawing({ idPrefix: figureId(figure), width, height, paint })
   drawFigure(drawing, figure)
-  return Buffer.from(finishSvg(drawing.content(), figure, DRAWN_BY))
+  return drawing.content()
 }
 
-function renderWithCairo(figure: FigureConfig, format: 'png' | 'pdf'): Buffer {
+/** SVG that stands in a page: without a size, its colours variables of `figureColors`. */
+export function renderInline(figure: FigureConfig): string {
+  return finishSvg(drawSvg(figure, pageColor), figure, null)
+}
+
+/** Sets each colour as `paint` changes it. */
+function painted(context: CanvasRenderingContext2D, paint: Paint): void {
+  for (const name of ['fillStyle', 'strokeStyle'] as const) {
+    const native = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(context) as object, name)
+    Object.defineProperty(context, name, {
+      get: () => native?.get?.call(context) as unknown,
+      set: (color: unknown) => native?.set?.call(context, typeof color === 'string' ? paint(color) : color)
+    })
+  }
+}
+
+function renderWithCairo(figure: FigureConfig, format: 'png' | 'pdf', paint: Paint): Buffer {
   const scale = format === 'png' ? RESOLUTION / POINTS_PER_INCH : 1
   const [width, height] = [Math.round(figure.width * scale), Math.round(figure.height * scale)]
   const canvas = createCanvas(width, height, format === 'png' ? undefined : format)
@@ -232,6 +253,7 @@ function renderWithCairo(figure: FigureConfig, format: 'png' | 'pdf'): Buffer {
     // there.
     context.textDrawingMode = format === 'png' ? 'path' : 'glyph'
     context.scale(scale, scale)
+    painted(context, paint)
     drawFigure({ context, groups: NO_GROUPS }, figure)
     if (format === 'png') return finishPng(canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG }), figure, DRAWN_BY)
     const { title, description: subject } = figure
@@ -244,15 +266,18 @@ function renderWithCairo(figure: FigureConfig, format: 'png' | 'pdf'): Buffer {
 }
 
 /** @throws Fault (exit 2) for an unknown format, which callers in JavaScript can pass */
-export function render(figure: FigureConfig, format: FigureFormat): Buffer {
-  if (!FIGURE_FORMATS.includes(format)) {
+export function render(figure: FigureConfig, file: FigureFile): Buffer {
+  if (!FIGURE_FILES.includes(file)) {
     throw new Fault({
       format: 'figure',
       problem: 'unknown format',
-      found: printable(String(format)),
-      expected: FIGURE_FORMATS.join(', '),
+      found: printable(String(file)),
+      expected: FIGURE_FILES.join(', '),
       exitCode: EXIT.usage
     })
   }
-  return format === 'svg' ? renderSvg(figure) : renderWithCairo(figure, format)
+  const paint: Paint = isDark(file) ? darkColor : color => color
+  const format = formatOf(file)
+  if (format !== 'svg') return renderWithCairo(figure, format, paint)
+  return Buffer.from(finishSvg(drawSvg(figure, paint), figure, DRAWN_BY))
 }
