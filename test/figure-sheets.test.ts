@@ -61,7 +61,7 @@ t.test('in a column panels stand one below the other, and nothing leaves it', as
     })
     for (const { text, x, size, weight, align, y } of config.texts) {
       const width = drawnWidth(text, size) * (weight === 'bold' ? 1.16 : 1)
-      t.ok(align === 'right' ? x - width >= 0 : x + width <= config.width && y <= config.height, `${config.name}: ${text}`)
+      t.ok(align === 'right' ? x >= width : x + width <= config.width && y <= config.height, `${config.name}: ${text}`)
     }
     for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= config.width, label)
     const top = Math.max(...config.texts.filter(({ y }) => y < panels[0].box.y).map(({ y }) => y))

@@ -81,7 +81,7 @@ function verifiedFigure(config: FigureConfig, manifest: Origin['manifest']): Fig
 /** Files in the order of the tasks. */
 async function* drawn(tasks: readonly FigureTask[], threads: number): AsyncGenerator<DrawnFigure, void, undefined> {
   // The library is in memory before the room for threads is counted.
-  await warmCanvas()
+  await warmCanvas(tasks.map(({ config }) => config))
   const fitting = tasks.length <= FILES_WITHOUT_THREADS ? 0 : threadsBelow(systemLimits(), Math.min(threads, tasks.length))
   if (fitting === 0) {
     for (const { config, format } of tasks) yield { config, format, bytes: await renderFigure(config, format) }

@@ -2,11 +2,10 @@
  * Draws a figure with node-canvas (cairo) and Chart.js. Only `index.ts` imports this module, and lazily: the native
  * library and Chart.js take about 60 ms to load.
  *
- * The fonts are the two files of the npm package dejavu-fonts-ttf that `registerFonts` registers. No other font is
- * used. A character that DejaVu Sans lacks (CJK) is drawn as a box.
+ * The fonts are the two files of the npm package dejavu-fonts-ttf that `registerFonts` registers, and for a character that
+ * they lack the one that `figures/fonts.ts` finds. Where it finds none, a box is drawn.
  */
-import { createRequire } from 'node:module'
-import { join, dirname } from 'node:path'
+import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { Canvas, createCanvas, registerFont, type CanvasRenderingContext2D } from 'canvas'
 import {
@@ -38,6 +37,7 @@ import {
   type PanelConfig,
   type PointMark
 } from '../figures/config.js'
+import { DEJAVU, dejavuFolder, FONTS } from '../figures/fonts.js'
 import { resolveFunctions } from '../figures/functions.js'
 import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
@@ -76,7 +76,7 @@ const CREATION_DATE = new Date(0)
  * /etc/fonts prints no warning. The caller's environment is restored afterwards.
  */
 function registerFonts(): void {
-  const fonts = dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json'))
+  const fonts = dejavuFolder()
   const before = process.env['FONTCONFIG_FILE']
   process.env['FONTCONFIG_FILE'] = join(fonts, 'fontconfig', '57-dejavu-sans.conf')
   try {
@@ -89,6 +89,21 @@ function registerFonts(): void {
 }
 
 if (isMainThread) registerFonts()
+
+const provided = new Set<string>()
+
+/** Registers the fonts of all characters of the figures. In the main thread, while no thread draws. */
+export function provideFonts(figures: readonly FigureConfig[]): void {
+  for (const { texts, legend, panels } of figures) {
+    for (const character of new Set(JSON.stringify([texts, legend, panels]).match(/[^\0-\x7f]/gu))) {
+      const font = FONTS.of(character.codePointAt(0) ?? 0)
+      if (font === null || font.path === DEJAVU || provided.has(font.path)) continue
+      provided.add(font.path)
+      registerFont(font.path, { family: `figure font ${provided.size}` })
+    }
+  }
+}
+
 Chart.register(
   BarController,
   BarElement,

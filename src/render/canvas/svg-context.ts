@@ -240,12 +240,20 @@ export function svgDrawing({ idPrefix, width, height, paint }: SvgOptions): SvgD
       'clip-path': clipFor(drawn.box, lineWidth / 2)
     })
   }
+  /** What node-canvas says for the alphabetic baseline itself: other than 0 where a font of another height has part of the text. */
+  const alphabetic = (text: string): number => {
+    const { textBaseline } = context
+    context.textBaseline = 'alphabetic'
+    const { alphabeticBaseline } = context.measureText(text)
+    context.textBaseline = textBaseline
+    return alphabeticBaseline
+  }
   const fillText = (text: string, x: number, y: number, maxWidth = Infinity): void => {
     const { color, opacity } = colorOf(context.fillStyle)
     if (text === '' || opacity === 0) return
     const [, size] = /([\d.]+)px/.exec(context.font) ?? refuse(printable(context.font))
-    const { width: measured, alphabeticBaseline } = context.measureText(text)
-    const [px, py] = at(x, y - alphabeticBaseline)
+    const { width: measured, alphabeticBaseline: given } = context.measureText(text)
+    const [px, py] = at(x, y + alphabetic(text) - given)
     const { a, b } = context.getTransform()
     const angle = (Math.atan2(b, a) * 180) / Math.PI
     const attributes = { x: svgNumber(px), y: svgNumber(py), 'font-size': svgNumber(Number(size)) }
