@@ -42,7 +42,7 @@ export class Reporter {
 
 /**
  * Runs a command with a reporter. The reporter's progress ends however the command ends.
- * It first prints the note, if there is one.
+ * It first prints the note, if there is one, and at the end what figures could not show.
  */
 export async function reporting(
   { note = null, ...options }: CommonOptions & { readonly note?: string | null },
@@ -52,10 +52,18 @@ export async function reporting(
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     if (note !== null) progress.line(`note: ${note}`)
-    return await command(new Reporter(options, io, progress))
+    const result = await command(new Reporter(options, io, progress))
+    const missing = await missingCharacters()
+    if (missing !== null) progress.line(`note: ${missing}`)
+    return result
   } finally {
     progress.close()
   }
+}
+
+async function missingCharacters(): Promise<string | null> {
+  const { missingNote } = await import('../render/figures/fonts.js')
+  return missingNote()
 }
 
 /** @throws Failures where there are any */

@@ -277,6 +277,17 @@ t.test('text of the inputs has no effect', async t => {
   t.equal(documentOf('hostile', name).findings[0].place!.uid, hostile, 'verbatim in the document')
 })
 
+t.test('characters that no font has are named once, however many figures have them', async t => {
+  const path = join(work, 'critic \u{13080}.jsonl')
+  writeDump(path, diagnosticDump(SMALL))
+  // Without fontconfig's list; the optional package has no hieroglyphs.
+  const run = await runCli(['diagnose', path, '--out', join(work, 'signs'), '--formats', 'png,svg'], { env: { PATH: '/nonexistent' } })
+  t.match(run, { code: 0 }, run.stderr)
+  t.same(run.stderr.match(/^note: figures have boxes in place of .*$/gm), [
+    'note: figures have boxes in place of \u{13080}, which no font here has: npm install @expo-google-fonts/noto-sans-sc (Chinese), or install a font that has them'
+  ])
+})
+
 t.test('a bad sample stops the dump, or is left out and counted', async t => {
   const path = join(work, 'bad.jsonl')
   writeDump(path, diagnosticDump(SMALL), (row, index) =>

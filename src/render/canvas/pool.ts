@@ -6,12 +6,12 @@
 import { Piscina } from 'piscina'
 import { inOrder } from '../../compute/traces/ordered.js'
 import { Fault, describeCause, printable } from '../../core/errors.js'
-import type { FigureConfig, FigureFormat } from '../figures/config.js'
+import type { FigureConfig, FigureFile } from '../figures/config.js'
 import { warmCanvas } from './index.js'
 
 export interface FigureTask {
   readonly config: FigureConfig
-  readonly format: FigureFormat
+  readonly format: FigureFile
 }
 
 export interface DrawnFigure extends FigureTask {
@@ -48,7 +48,10 @@ async function* lazily<T>(items: Iterable<T>): AsyncGenerator<T, void, undefined
   yield* items
 }
 
-/** @param threads more threads than tasks have no use; each holds the canvas library and one page in memory */
+/**
+ * Fonts of characters that DejaVu Sans lacks are those of an earlier `warmCanvas(configs)`.
+ * @param threads more threads than tasks have no use; each holds the canvas library and one page in memory
+ */
 export async function openFigurePool(threads: number, options: FigurePoolOptions = {}): Promise<FigurePool> {
   await warmCanvas()
   const filename = options.worker ?? new URL('../../../workers/figure.js', import.meta.url).href

@@ -1,9 +1,10 @@
 /**
  * Width of a line of text without a canvas. The table holds the advance widths of DejaVu Sans 2.37 (regular) in 1/2048
- * em, from its `hmtx` table. Kerning is left out; it makes text at most slightly narrower. A character outside the
- * table counts as one em, which is at least its width.
+ * em, from its `hmtx` table. Kerning is left out; it makes text at most slightly narrower. The width of another
+ * character is that of the font that draws it; without one it is one em, as wide as the box that stands for it.
  */
 import { printable } from '../../core/errors.js'
+import { FONTS } from './fonts.js'
 
 /** U+0020 to U+007E */
 const ASCII = [
@@ -24,11 +25,16 @@ const OTHERS: ReadonlyMap<string, number> = new Map([
   ['\u207b', 1081]
 ])
 
+function otherWidth(character: string): number {
+  const codePoint = character.codePointAt(0) ?? 0
+  return (FONTS.of(codePoint)?.advance(codePoint) ?? 1) * EM
+}
+
 /** Width of the text in the unit of `size`. */
 export function drawnWidth(text: string, size: number): number {
   let width = 0
   for (const character of text) {
-    width += ASCII[character.charCodeAt(0) - 32] ?? OTHERS.get(character) ?? EM
+    width += ASCII[character.charCodeAt(0) - 32] ?? OTHERS.get(character) ?? otherWidth(character)
   }
   return (width / EM) * size
 }

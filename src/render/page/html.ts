@@ -175,9 +175,14 @@ export function outputLink(path: string, text: string): string {
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** Upper-case name of a file's format: `PNG` for `figures/01-scores.png`. */
+/** `PNG` for `figures/01-scores.png`, `SVG (column, dark)` for `figures/01-scores.column.dark.svg`. */
 function formatOf(path: string): string {
-  return path.slice(path.lastIndexOf('.') + 1).toUpperCase()
+  const [format = '', ...words] = path
+    .slice(path.lastIndexOf('/') + 1)
+    .split('.')
+    .slice(1)
+    .reverse()
+  return format.toUpperCase() + (words.length === 0 ? '' : ` (${words.reverse().join(', ')})`)
 }
 
 /**

@@ -16,7 +16,7 @@ import { counted } from '../../core/counts.js'
 import { EXIT, Failures, Fault, printable, toFault } from '../../core/errors.js'
 import { keepYoungGenerationSmall } from '../../core/system/engine.js'
 import { unpackValue } from '../../core/packed.js'
-import type { FigureFormat } from '../../render/figures/config.js'
+import type { FigureFile } from '../../render/figures/config.js'
 import { DIAGNOSE_RECORD } from '../../render/outputs/output-names.js'
 import { writeSamples } from '../../render/outputs/samples.js'
 import type { FileSummary } from '../../render/outputs/output-file.js'
@@ -44,7 +44,7 @@ export interface MergeRun {
   /** partials of the snapshot or dump that every one is compared with; none: nothing is */
   readonly against?: readonly string[] | undefined
   readonly out: string
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   readonly threads: number
   readonly signal?: AbortSignal | undefined
   readonly onEnd?: ((result: SnapshotResult) => void) | undefined
