@@ -26,7 +26,7 @@ export const CLI_COMMANDS = {
   },
   explore: {
     arguments: 'PATH…',
-    does: 'one page to touch: a table of traces, curves down to single tokens, jumps, diagnostics',
+    does: 'a page to look at traces: table, curves down to single tokens, jumps, diagnostics',
     example: 'explore my-run/step_10 my-run/step_20 --out out'
   },
   merge: {
