@@ -230,10 +230,9 @@ t.test('a dump with a tokenizer: each token has its text, and turns are the stre
   const numbers = ids.map((_, i) => i / 8)
   const row = { values: numbers, returns: numbers, response_mask: [1, 1, 0, 1, 1, 0, 1], token_ids: ids, score: 1 }
   writeFileSync(join(dir, 'step_3.jsonl'), `${JSON.stringify(row)}\n${JSON.stringify({ ...row, score: 0 })}\n`)
-  const run = await runCli(
-    ['explore', 'step_3.jsonl', '--texts', '--tokenizer', fixture('tokenizer/byte-level.json'), '--out', 'out'],
-    { cwd: dir }
-  )
+  const run = await runCli(['explore', 'step_3.jsonl', '--texts', '--tokenizer', fixture('tokenizer/byte-level.json'), '--out', 'out'], {
+    cwd: dir
+  })
   t.match(run, { code: 0, stdout: 'step_3: 2 traces, 10 tokens\nexplore: out/preview/traces.html\n' })
   const page = load(readFileSync(join(dir, 'out/preview/traces.html'), 'utf8'))
   t.strictSame(await storeOf(page).texts({ snapshot: 0, trace: 0 }), {
