@@ -78,8 +78,8 @@ t.test('a command line becomes plain data', t => {
 
 t.test('what is no command line says what one is', t => {
   const refused: ReadonlyArray<readonly [string[], RegExp]> = [
-    [[], /^usage no command: nothing, expected all, traces, watch, diagnose, merge, verify, audit, study, manifest, fetch$/],
-    [['al'], /^usage unknown command: al, expected all, traces, watch, diagnose, merge, verify, audit, study, manifest, fetch$/],
+    [[], /^usage no command: nothing, expected all, traces, watch, diagnose, explore, merge, verify, audit, study, manifest, fetch$/],
+    [['al'], /^usage unknown command: al, expected all, traces, watch, diagnose, explore, merge, verify, audit, study, manifest, fetch$/],
     [['alll'], /^usage unknown command: alll, .*; did you mean all\?$/],
     [['__proto__'], /^usage unknown command: __proto__/],
     [['traces'], /^usage no path: traces without PATH/],
@@ -186,7 +186,7 @@ t.test('help and version go to standard output, usage faults to standard error',
   t.match(wrong, { code: 2, stdout: '' })
   t.equal(
     wrong.stderr,
-    'critic-traces: usage unknown command: frobnicate, expected all, traces, watch, diagnose, merge, verify, audit, study, manifest, fetch\n' +
+    'critic-traces: usage unknown command: frobnicate, expected all, traces, watch, diagnose, explore, merge, verify, audit, study, manifest, fetch\n' +
       'critic-traces: --help lists the commands\n'
   )
 })
@@ -248,7 +248,7 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     'snap'
   ])
   t.same(readdirSync(join(dir, 'out/figures')), ['critic-traces-over-steps.svg'])
-  t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'run.json', 'training_data'])
+  t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'preview', 'run.json', 'training_data'])
   t.same(readdirSync(join(dir, 'out/snap/figures')), ['08-critic-traces.svg'])
   t.same(readdirSync(join(dir, 'out/snap/training_data')).sort(), [
     'critic-trace-arrays.npz',
@@ -575,7 +575,7 @@ t.test('a record that no longer speaks of the outputs is gone before they change
   await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q'], { cwd: dir })
   const record = readFileSync(join(dir, 'out/snap/run.json'))
   const { retireRecord } = await import('../src/runs/record.js')
-  t.same((await retireRecord(join(dir, 'out/snap'))).length, 7)
+  t.same((await retireRecord(join(dir, 'out/snap'))).length, 8)
   t.notOk(readdirSync(join(dir, 'out/snap')).includes('run.json'))
   const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q', '--json'], { cwd: dir })
   t.match(JSON.parse(run.stdout), { snapshots: [{ status: 'done' }] }, 'without a record nothing is skipped')

@@ -15,7 +15,7 @@ import { originOf } from './context.js'
 import { analyseSnapshot, snapshotInputs, type SnapshotRun } from './snapshot.js'
 import type { SnapshotSettings } from './snapshot-work.js'
 import type { FigureFile } from '../render/figures/config.js'
-import { DEFAULT_OUT, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
+import { DEFAULT_OUT, EXPLORER_PAGE, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
@@ -178,7 +178,8 @@ export async function runOne(run: BatchRun, plan: SnapshotPlan, read: ReadTokeni
     }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
     const { statistics, checks, outputs, dump: dumped } = outcome
-    return { plan, status: 'done', statistics, outcome: { checks, outputs }, dump: dumped, faults: [], source, left }
+    const explorer = hasExplorer(outcome)
+    return { plan, status: 'done', statistics, outcome: { checks, outputs }, dump: dumped, explorer, faults: [], source, left }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
@@ -199,12 +200,17 @@ export function atDumpFile(fault: Fault, { folder, dumpFiles }: SnapshotPlan): F
   return new Fault({ ...fault.details, place: { ...fault.place, file: join(folder, file) } })
 }
 
+function hasExplorer({ outputs }: { readonly outputs: ReadonlyArray<{ readonly path: string }> }): boolean {
+  return outputs.some(({ path }) => path === EXPLORER_PAGE)
+}
+
 /** What an unchanged run told. The files were just compared with the run's record. */
-async function readOutputs(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples' | 'dump'>> {
+async function readOutputs(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples' | 'dump' | 'explorer'>> {
   const read = async (path: string): Promise<unknown> => JSON.parse(await readText(join(out, path)))
   if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
     const { dump } = (await read(OUTPUT_PATHS.index)) as TraceIndexDocument
-    return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics, dump: dump === null ? null : readingOf(dump) }
+    const statistics = (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics
+    return { statistics, dump: dump === null ? null : readingOf(dump), explorer: hasExplorer(record) }
   }
   return { statistics: null, samples: (await read(SAMPLE_PATHS.statistics)) as SampleStatisticsDocument }
 }

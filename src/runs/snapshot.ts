@@ -17,13 +17,14 @@ import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResu
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
 import { Failures, Fault } from '../core/errors.js'
-import type { SnapshotPlan } from '../study/inventory.js'
+import { amountOf, type SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
 import type { FigureFile } from '../render/figures/config.js'
 import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import { ExplorerCollector, PageBudget } from '../render/explorer/collector.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
@@ -62,6 +63,7 @@ export interface MeasuredSnapshot {
 /** With the records of the diagnostics: one a trace where the work asks for them, in canonical order. */
 export interface RecordedSnapshot extends MeasuredSnapshot {
   readonly records: readonly SourcedRecord[]
+  readonly explored: ExplorerCollector
 }
 
 export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
@@ -80,7 +82,9 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     progress: { onSnapshot: onProgress && (async () => onProgress) }
   })
   return inTransaction(run.out, run, async set => {
-    const { records: _, ...measured } = await measureSnapshot(context, run, set)
+    const { records: _, explored, ...measured } = await measureSnapshot(context, run, set)
+    const { writeTracesPage } = await import('./explorer-page.js')
+    await writeTracesPage(set, context.origin.generator, { plan, explored, statistics: measured.statistics, diagnostics: null })
     return drawnSnapshot(context, set, measured, { formats, threads: pool.threads })
   })
 }
@@ -105,9 +109,10 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   try {
     // 1. Measure
     const streams = openStreams(set, work.settings.tables)
-    const measured = await streamTraces(context, work, streams, onProgress)
+    const explored = await openCollector(work)
+    const measured = await streamTraces(context, work, { streams, explored }, onProgress)
     const finished = await finishSnapshot(context, work, measured, { set, finishTokens: metadata => streams.finish(metadata) })
-    return { ...finished, records: measured.records }
+    return { ...finished, records: measured.records, explored }
   } catch (error) {
     throw error instanceof Fault ? atSnapshot(error, work.plan) : error
   }
@@ -204,6 +209,19 @@ interface Streams {
 
 const MAX_WRITES_UNDER_WAY = 2
 
+/** What `all` and `traces` embed in the explorer's page at most: above it they say how to look. */
+const BESIDE_OUTPUTS = { tokens: 2_000_000, bytes: 24_000_000, textBytes: 12_000_000 }
+
+/** Bytes of a page or dump behind which no block is made: a large run would make those of two million tokens for nothing. */
+const LARGE_INPUT = 100_000_000
+
+async function openCollector({ plan, settings, pageTexts = false }: SnapshotWork): Promise<ExplorerCollector> {
+  const budget = new PageBudget(BESIDE_OUTPUTS)
+  const { total, unit } = await amountOf(plan)
+  if (unit === 'bytes' && total !== null && total > LARGE_INPUT) budget.refuse()
+  return new ExplorerCollector(settings.traces.jump_threshold, budget, pageTexts)
+}
+
 /** A file that takes every trace. */
 interface TokenWriter {
   write(trace: number, columns: TraceColumns): Promise<unknown>
@@ -261,7 +279,7 @@ function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parque
 async function streamTraces(
   context: RunContext,
   work: SnapshotWork,
-  streams: Streams,
+  { streams, explored }: { readonly streams: Streams; readonly explored: ExplorerCollector },
   onProgress: Done | undefined
 ): Promise<MeasuredTraces & Pick<RecordedSnapshot, 'records'>> {
   const { traces, examplesRequired } = work.settings
@@ -272,13 +290,15 @@ async function streamTraces(
     wanted: { columns: true, record: work.record ?? null },
     onProgress,
     room: streams.room,
+    page: explored.wanted,
     onFirst: streams.prepare,
     async take(trace) {
-      const { result, columns } = trace
+      const { result, columns, page } = trace
       if (result === null || columns === null) throw new Error('a trace without its columns')
       results.push(result)
       records.push(...recordsOf(trace))
       collector.offer(result, columns)
+      explored.take(result, columns, page)
       await streams.write(result, columns)
     }
   })

@@ -1,8 +1,10 @@
 /** The snapshot of a study: its traces measured, and in the same pass its critic diagnosed. */
 import type { Diagnosis, DiagnosisSettings } from '../compute/diagnostics/contract.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import { diagnosisHtml } from '../render/page/diagnostics.js'
 import type { RunContext } from './context.js'
 import { reduceRecords, toldOfStudy, wantedRecord, writeDiagnosis } from './diagnosis.js'
+import { writeTracesPage } from './explorer-page.js'
 import { measureSnapshot, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
 import type { SnapshotWork } from './snapshot-work.js'
 
@@ -14,9 +16,9 @@ export interface DiagnosedTraces extends MeasuredSnapshot {
 export async function measureStudyTraces(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<DiagnosedTraces> {
   const {
     plan,
-    settings: { traces }
+    settings: { traces, synthetic: pageTexts }
   } = work
-  const { records, ...measured } = await measureSnapshot(context, { ...work, record: wantedRecord(traces) }, set)
+  const { records, explored, ...measured } = await measureSnapshot(context, { ...work, record: wantedRecord(traces), pageTexts }, set)
   const { sampling, ...told } = toldOfStudy(traces)
   const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = traces
   const settings: DiagnosisSettings = { successThreshold, jumpThreshold, sampling, history: null }
@@ -26,5 +28,7 @@ export async function measureStudyTraces(context: RunContext, work: SnapshotWork
   const reduced = await reduceRecords(plan, read, { synthetic, told, settings }, work.pool.resample)
   const diagnosis: Diagnosis = { ...reduced, settings, against: null }
   await writeDiagnosis(set, diagnosis, { ...context.origin, synthetic })
+  const page = { plan, explored, statistics: measured.statistics, diagnostics: diagnosisHtml(diagnosis) }
+  await writeTracesPage(set, context.origin.generator, page)
   return { ...measured, diagnosis }
 }
