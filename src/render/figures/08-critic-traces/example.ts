@@ -11,12 +11,12 @@ import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimate.js'
 import { decimalsFor, formatFigureCount, formatFixed, formatPlural, formatScientific } from '../format.js'
 import { addLine, emptyEnvelope, placeLabel, type InkEnvelope, type LabelPlacement } from '../place-label.js'
+import { INK, SERIES } from '../palette.js'
 import {
   chartOptions,
   horizontalTicks,
   emptyNote,
   GUIDE,
-  INK,
   isDrawable,
   chartAxis,
   MEAN_LINE,
@@ -24,7 +24,6 @@ import {
   plotArea,
   RAW_LINE,
   RAW_LINE_FEW,
-  SERIES,
   TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'
