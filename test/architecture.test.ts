@@ -36,6 +36,7 @@ const ALLOWED_DEV_DEPENDENCIES = [
   '@types/ini',
   '@types/ndarray',
   '@types/node',
+  '@uwdata/flechette',
   'assemblyscript',
   'axe-core',
   'esbuild',

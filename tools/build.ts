@@ -7,6 +7,7 @@
  *     bundle/traces.cjs, diagnose.cjs   these commands, each as one file; `merge` is in the first
  *     bundle/all.cjs                    `all`, `audit` and `watch` as one file
  *     bundle/worker.cjs                 the same of the pool's worker
+ *     bundle/explorer.js                the script of the explorer's page, with the licences of what it is made of
  *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *     .built                            a hash of all that these are made of, and of them
@@ -25,6 +26,7 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import type { TraceAnswer, TraceTask, TraceWanted } from '../src/compute/traces/trace-task.js'
 import { PageSource } from '../src/ingest/traces/page.js'
@@ -136,6 +138,37 @@ async function bundle(name: string, entry: string, commands: readonly string[] =
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
 }
 
+/** Most bytes that the explorer's script may have with gzip. */
+const MAX_SCRIPT_BYTES = 150_000
+
+/** A page has the script as it is, so that licences stand in it. */
+async function bundleExplorer(): Promise<void> {
+  const { warnings, outputFiles, metafile } = await build({
+    entryPoints: [join(DIST, 'src/render/explorer/browser/main.js')],
+    outfile: join(NEW_BUNDLES, 'explorer.js'),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+    charset: 'ascii',
+    legalComments: 'none',
+    preserveSymlinks: true,
+    logLevel: 'silent',
+    metafile: true,
+    write: false
+  })
+  if (warnings.length > 0) throw new Error(`the explorer's script has warnings: ${warnings.map(w => w.text).join('; ')}`)
+  const packages = new Set(Object.keys(metafile.inputs).flatMap(path => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []))
+  const licences = [...packages].sort().map(folder => `/*!\n${readFileSync(join(ROOT, folder, 'LICENSE'), 'utf8').trim()}\n*/\n`)
+  const script = [...licences, outputFiles[0].text].join('')
+  const { length } = gzipSync(script)
+  if (length > MAX_SCRIPT_BYTES)
+    throw new Error(`the explorer's script has ${length} bytes with gzip, expected at most ${MAX_SCRIPT_BYTES}`)
+  if (/<\/script|<!--/i.test(script)) throw new Error("the explorer's script ends the element that holds it")
+  await writeFile(join(NEW_BUNDLES, 'explorer.js'), script)
+}
+
 async function keepCompiled(name: string, use: (exports: object) => Promise<void>): Promise<void> {
   const loaded: Bundle = loadBundle(name)
   await use(loaded.exports)
@@ -219,6 +252,7 @@ async function make(): Promise<void> {
   await compileKernel()
   await bundle('traces', 'src/cli/program.js', ['traces', 'merge'])
   await bundle('worker', 'workers/trace.js')
+  await bundleExplorer()
   await bundle('diagnose', 'src/cli/program.js', ['diagnose'])
   await bundle('all', 'src/cli/program.js', ['all', 'audit', 'watch'])
   await rename(NEW_BUNDLES, BUNDLES)

@@ -25,12 +25,13 @@ import type { FigureFormat } from '../render/figures/config.js'
 import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import type { ExplorerCollector } from '../render/explorer/collector.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
 import { atSnapshot, measureTraces, recordsOf } from './measure.js'
 import type { SourceEnd } from './trace-source.js'
-import type { SnapshotWork, TokenTables } from './snapshot-work.js'
+import type { SnapshotSettings, SnapshotWork } from './snapshot-work.js'
 
 /** A snapshot without a study: the run's folder is its own. */
 export interface SnapshotRun extends SnapshotWork {
@@ -63,6 +64,7 @@ export interface MeasuredSnapshot {
 /** With the records of the diagnostics: one a trace where the work asks for them, in canonical order. */
 export interface RecordedSnapshot extends MeasuredSnapshot {
   readonly records: readonly SourcedRecord[]
+  readonly explored: ExplorerCollector
 }
 
 export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
@@ -81,7 +83,9 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     progress: { onSnapshot: onProgress && (async () => onProgress) }
   })
   return inTransaction(run.out, run, async set => {
-    const { records: _, ...measured } = await measureSnapshot(context, run, set)
+    const { records: _, explored, ...measured } = await measureSnapshot(context, run, set)
+    const { writeTracesPage } = await import('./explorer-page.js')
+    await writeTracesPage(set, context.origin.generator, { plan, explored, statistics: measured.statistics, diagnosis: null })
     return drawnSnapshot(context, set, measured, { formats, threads: pool.threads })
   })
 }
@@ -105,10 +109,10 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   const onProgress = await context.progress.onSnapshot?.(work.plan)
   try {
     // 1. Measure
-    const streams = openStreams(set, work.settings.tables)
+    const streams = openStreams(set, work.settings)
     const measured = await streamTraces(context, work, streams, onProgress)
     const finished = await finishSnapshot(context, work, measured, { set, finishTokens: metadata => streams.finish(metadata) })
-    return { ...finished, records: measured.records }
+    return { ...finished, records: measured.records, explored: await streams.explored() }
   } catch (error) {
     throw error instanceof Fault ? atSnapshot(error, work.plan) : error
   }
@@ -201,6 +205,8 @@ interface Streams {
   /** a free buffer for the columns of a later trace; null: there is none */
   room(): SharedArrayBuffer | null
   finish(meta: TokenMetadata): Promise<void>
+  /** for the page of the explorer; whole after `finish` */
+  explored(): Promise<ExplorerCollector>
 }
 
 const MAX_WRITES_UNDER_WAY = 2
@@ -214,10 +220,17 @@ interface TokenWriter {
   finish(metadata: TokenMetadata): Promise<FileSummary>
 }
 
-/** In the order in which the record lists them. */
-async function openWriters(set: OutputSet, { arrow, parquet }: TokenTables): Promise<TokenWriter[]> {
-  const [{ TraceArchiveWriter }, arrowModule, parquetModule] = await Promise.all([
+interface TraceTakers {
+  /** in the order in which the record lists them */
+  readonly writers: readonly TokenWriter[]
+  readonly explored: ExplorerCollector
+}
+
+async function openWriters(set: OutputSet, { tables = { arrow: true, parquet: false }, traces }: SnapshotSettings): Promise<TraceTakers> {
+  const { arrow, parquet } = tables
+  const [{ TraceArchiveWriter }, { openCollector }, arrowModule, parquetModule] = await Promise.all([
     import('../render/outputs/archive.js'),
+    import('./explorer-page.js'),
     arrow ? import('../render/outputs/arrow.js') : null,
     parquet ? import('../render/outputs/token-parquet.js') : null,
     loadLastSteps()
@@ -226,14 +239,14 @@ async function openWriters(set: OutputSet, { arrow, parquet }: TokenTables): Pro
   if (arrowModule !== null) writers.push(await arrowModule.ArrowTraceWriter.open(set))
   writers.push(await TraceArchiveWriter.open(set))
   if (parquetModule !== null) writers.push(await parquetModule.ParquetTraceWriter.open(set))
-  return writers
+  return { writers, explored: openCollector(traces) }
 }
 
 /** The outputs are opened when a worker has the first trace: their libraries then load while the workers are busy. */
-function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parquet: false }): Streams {
-  let opened: Promise<TokenWriter[]> | null = null
-  const open = (): Promise<TokenWriter[]> => {
-    opened ??= openWriters(set, tables)
+function openStreams(set: OutputSet, settings: SnapshotSettings): Streams {
+  let opened: Promise<TraceTakers> | null = null
+  const open = (): Promise<TraceTakers> => {
+    opened ??= openWriters(set, settings)
     return opened
   }
   // Writes run while the next traces are sliced and measured. Only a few run at a time, which limits the columns in memory.
@@ -245,8 +258,9 @@ function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parque
     },
     room: () => free.pop() ?? null,
     async write(result, columns) {
-      const writers = await open()
-      const written = Promise.all(writers.map(writer => writer.write(result.index, columns))).then(() => {
+      const { writers, explored } = await open()
+      const taken = explored.write(result, columns)
+      const written = Promise.all([taken, ...writers.map(writer => writer.write(result.index, columns))]).then(() => {
         if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
       })
       // Awaited later; until then a failure must not count as an unhandled rejection.
@@ -256,8 +270,11 @@ function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parque
     },
     async finish(metadata) {
       await Promise.all(underWay)
-      const writers = await open()
+      const { writers } = await open()
       await Promise.all(writers.map(writer => writer.finish(metadata)))
+    },
+    async explored() {
+      return (await open()).explored
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Diagnosis, DiagnosisSettings } from '../compute/diagnostics/contra
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { RunContext } from './context.js'
 import { reduceRecords, toldOfStudy, wantedRecord, writeDiagnosis } from './diagnosis.js'
+import { writeTracesPage } from './explorer-page.js'
 import { measureSnapshot, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
 import type { SnapshotWork } from './snapshot-work.js'
 
@@ -16,7 +17,7 @@ export async function measureStudyTraces(context: RunContext, work: SnapshotWork
     plan,
     settings: { traces }
   } = work
-  const { records, ...measured } = await measureSnapshot(context, { ...work, record: wantedRecord(traces) }, set)
+  const { records, explored, ...measured } = await measureSnapshot(context, { ...work, record: wantedRecord(traces) }, set)
   const { sampling, ...told } = toldOfStudy(traces)
   const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = traces
   const settings: DiagnosisSettings = { successThreshold, jumpThreshold, sampling, history: null }
@@ -25,5 +26,6 @@ export async function measureStudyTraces(context: RunContext, work: SnapshotWork
   const { synthetic } = measured.statistics
   const diagnosis: Diagnosis = { ...reduceRecords(plan, read, { synthetic, told, settings }), settings, against: null }
   await writeDiagnosis(set, diagnosis, { ...context.origin, synthetic })
+  await writeTracesPage(set, context.origin.generator, { plan, explored, statistics: measured.statistics, diagnosis })
   return { ...measured, diagnosis }
 }

@@ -58,6 +58,7 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'preview/article.html',
   'preview/diagnostics.html',
   'preview/source-notes.html',
+  'preview/traces.html',
   'critic-trace-snapshots.json',
   'preview/critic-traces-over-steps.html',
   'training_data/critic-trace-arrays.npz',

@@ -4,8 +4,9 @@
  * Bucket decimation of a token trace: the tokens of each generated span are cut into buckets. Of each bucket the first,
  * smallest, largest and last value are kept, unchanged and in order. A line through them covers the same pixels as a
  * line through all values, and no extreme is lost. Statistics never use decimated values.
+ *
+ * The explorer decimates in the browser, so that nothing of Node is imported here.
  */
-import { Fault } from '../../core/errors.js'
 
 export interface Decimated {
   /** indexes into the values, strictly increasing */
@@ -15,36 +16,12 @@ export interface Decimated {
 }
 
 /**
- * Start of every generated span, and the length at the end: span k is `values[starts[k] .. starts[k + 1])`.
- * @param boundaries from-indexes i of the transitions i -> i + 1 between spans, strictly increasing
- */
-export function spanStarts(length: number, boundaries: Int32Array): Int32Array {
-  if (length === 0) return new Int32Array(1)
-  const starts = new Int32Array(boundaries.length + 2)
-  for (let k = 0; k < boundaries.length; k++) {
-    const start = boundaries[k] + 1
-    if (start <= starts[k] || start >= length) {
-      throw new Fault({
-        format: 'figure',
-        problem: 'has a boundary out of order',
-        found: String(boundaries[k]),
-        expected: `an index from ${starts[k]} to ${length - 2}`,
-        place: { array: 'boundaries', index: k }
-      })
-    }
-    starts[k + 1] = start
-  }
-  starts[starts.length - 1] = length
-  return starts
-}
-
-/**
  * Keeps at most `4 * (buckets + spans)` values in O(length). A bucket never crosses the end of a span. The last bucket
  * of a span may be shorter than the others. On a tie the earliest extreme is kept.
- * @param starts result of `spanStarts`
+ * @param starts result of `spanStarts` (`spans.ts`)
  * @param buckets about the number of pixels across the plot
  */
-export function decimateSpans(values: Float64Array, starts: Int32Array, buckets: number): Decimated {
+export function decimateSpans(values: Float32Array | Float64Array, starts: Int32Array, buckets: number): Decimated {
   const spans = starts.length - 1
   const bucketLength = Math.max(1, Math.ceil(values.length / Math.max(1, Math.floor(buckets))))
   const indexes = new Int32Array(Math.min(values.length, 4 * (Math.ceil(values.length / bucketLength) + spans)))

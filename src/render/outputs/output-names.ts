@@ -27,6 +27,9 @@ export const DIAGNOSTIC_PATHS = {
   page: 'preview/diagnostics.html'
 } as const
 
+/** The explorer of traces. */
+export const EXPLORER_PAGE = 'preview/traces.html'
+
 /** Outputs over all selections. The study names those of an analysis. */
 export const HISTORY_PATHS = {
   arrow: 'wandb/observations.arrow',

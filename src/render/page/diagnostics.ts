@@ -35,14 +35,7 @@ export function diagnosticsHtml({ diagnosis, figures, generator }: DiagnosticsPa
   const { source, synthetic, against } = diagnosis
   const names = [source.name, ...(against === null ? [] : [against.source.name])]
   const shown: readonly Section[] = (Object.keys(SECTIONS) as Section[]).filter(name => name !== 'figures' || figures.length > 0)
-  const tables = diagnosticTables(diagnosis)
-  const body: Readonly<Record<Section, () => string>> = {
-    findings: () => findingsHtml(diagnosis),
-    estimator: () => tables.estimator.map(tableHtml).join('\n'),
-    quality: () => [`<p>${escapeHtml(qualityLead(diagnosis))}</p>`, ...tables.quality.map(tableHtml)].join('\n'),
-    figures: () => figures.map((figure, i) => pictureHtml(figure, i)).join('\n'),
-    read: () => [readHtml(diagnosis), ...tables.read.map(tableHtml)].join('\n')
-  }
+  const body = bodies(diagnosis, figures)
   const failure = failureText(diagnosis)
   return documentHtml({
     title: visible(`Diagnostics of the critic: ${names.join(' against ')}`),
@@ -54,6 +47,23 @@ export function diagnosticsHtml({ diagnosis, figures, generator }: DiagnosticsPa
     main: shown.map(name => `<h2 id="${HEADING_PREFIX}${name}">${SECTIONS[name]}</h2>\n${body[name]()}`).join('\n'),
     foot: { before: '', after: '' }
   })
+}
+
+/** What the page of the diagnostics says of the critic, for another page: without headings that links lead to, figures and files. */
+export function diagnosisHtml(diagnosis: Diagnosis): string {
+  const body = bodies(diagnosis, [])
+  return (['findings', 'estimator', 'quality'] as const).map(name => `<h2>${SECTIONS[name]}</h2>\n${body[name]()}`).join('\n')
+}
+
+function bodies(diagnosis: Diagnosis, figures: readonly PageFigure[]): Readonly<Record<Section, () => string>> {
+  const tables = diagnosticTables(diagnosis)
+  return {
+    findings: () => findingsHtml(diagnosis),
+    estimator: () => tables.estimator.map(tableHtml).join('\n'),
+    quality: () => [`<p>${escapeHtml(qualityLead(diagnosis))}</p>`, ...tables.quality.map(tableHtml)].join('\n'),
+    figures: () => figures.map((figure, i) => pictureHtml(figure, i)).join('\n'),
+    read: () => [readHtml(diagnosis), ...tables.read.map(tableHtml)].join('\n')
+  }
 }
 
 function contents(shown: readonly Section[]): string {

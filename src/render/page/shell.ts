@@ -1,6 +1,7 @@
 /**
- * A page is one self-contained HTML document. It contains its pictures and its style sheet, and has no script. Its
- * content security policy forbids all requests. It allows only `data:` pictures and the one style sheet, by its hash.
+ * A page is one self-contained HTML document. It contains its pictures and its style sheet, and has no script, but for the explorer's.
+ * Its content security policy forbids all requests, but those of a served explorer to its own server. It allows only `data:`
+ * pictures, the one style sheet and the one script, by their hashes.
  */
 import { createHash } from 'node:crypto'
 import type { Generator } from '../outputs/output-names.js'
@@ -19,18 +20,31 @@ export interface PageDocument {
   readonly main: string
   /** HTML before and behind the line that names the generator */
   readonly foot: { readonly before: string; readonly after: string }
+  /** the one script, and whether it may ask the server of its page; absent: none */
+  readonly script?: { readonly text: string; readonly asksServer: boolean }
 }
 
-export function documentHtml({ title, study, generator, style, failed, contents, main, foot }: PageDocument): string {
+/** A document in two parts: what stands in the body behind the text, such as data of its script, comes between them. */
+export interface DocumentParts {
+  readonly before: string
+  readonly after: string
+}
+
+export function documentHtml(document: PageDocument): string {
+  const { before, after } = documentParts(document)
+  return before + after
+}
+
+export function documentParts({ title, study, generator, style, failed, contents, main, foot, script }: PageDocument): DocumentParts {
   const { synthetic } = study
   const headTitle = synthetic ? `[synthetic] ${title}` : title
   const notice = synthetic ? `<p class="notice" role="note">${escapeHtml(syntheticText(study))}</p>\n` : ''
   const strip = '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n'
-  return `<!doctype html>
+  const before = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy(style)}">
+<meta http-equiv="Content-Security-Policy" content="${policy(style, script)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -52,12 +66,16 @@ ${main}
 <footer>
 ${notice}${foot.before}<p>${escapeHtml(generatedBy(generator))}</p>
 ${foot.after}</footer>
-</body>
-</html>
 `
+  const element = script === undefined ? '' : `<script>${script.text}</script>\n`
+  return { before, after: `${element}</body>\n</html>\n` }
 }
 
-function policy(style: string): string {
-  const hash = createHash('sha256').update(style, 'utf8').digest('base64')
-  return `default-src 'none'; img-src data:; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
+function policy(style: string, script: PageDocument['script']): string {
+  const scripts = script === undefined ? '' : `; script-src '${sourceHash(script.text)}'${script.asksServer ? "; connect-src 'self'" : ''}`
+  return `default-src 'none'; img-src data:; style-src '${sourceHash(style)}'${scripts}; base-uri 'none'; form-action 'none'`
+}
+
+function sourceHash(text: string): string {
+  return `sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}`
 }
