@@ -85,7 +85,7 @@ function parsePane(page: ExplorerDocument, given: ReadonlyMap<string, string>, l
   const traces = page.snapshots[snapshot].traces.tokens.length
   const trace = read('t', text => parseInteger(text, traces)) ?? 0
   const overlay = read('o', text => parseInteger(text, traces))
-  const by = read('by', text => (text === 'token' || text === 'progress' ? text : null)) ?? 'token'
+  const by = read<PaneState['by']>('by', text => (text === 'token' || text === 'progress' ? text : null)) ?? 'token'
   const filters: Partial<Record<ColumnId, string>> = {}
   for (const [key, text] of given) if (key.startsWith('f.') && isColumn(key.slice(2))) filters[key.slice(2) as ColumnId] = text
   const state = { ...FIRST_STATE, snapshot, trace, overlay, by, filters }

@@ -23,7 +23,14 @@ function control(column: TraceColumn, changed: (text: string) => void): HTMLInpu
   }
   const hint = `${label}: ${EXAMPLES[column.kind]}`
   const input = element('input', {
-    attributes: { type: 'text', 'aria-label': label, title: hint, placeholder: column.kind === 'number' ? '>' : '\u2026', autocomplete: 'off', spellcheck: 'false' }
+    attributes: {
+      type: 'text',
+      'aria-label': label,
+      title: hint,
+      placeholder: column.kind === 'number' ? '>' : '\u2026',
+      autocomplete: 'off',
+      spellcheck: 'false'
+    }
   })
   input.addEventListener('input', () => changed(input.value))
   return input

@@ -39,7 +39,11 @@ function numberTest(word: string): CellTest | null {
 
 /** @returns the test of a cell; null where the text is no filter of such a column */
 export function parseFilter(kind: ColumnKind, text: string): CellTest | null {
-  const words = text.trim().replaceAll('\u2212', '-').replace(/([<>=]) +/g, '$1').toLowerCase()
+  const words = text
+    .trim()
+    .replaceAll('\u2212', '-')
+    .replace(/([<>=]) +/g, '$1')
+    .toLowerCase()
   if (words === '') return () => true
   if (kind === 'text') {
     if (words === NONE) return cell => cell === null

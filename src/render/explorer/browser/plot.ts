@@ -83,8 +83,8 @@ function valueAxis(data: PlotData, { box, y }: PlotScale): SceneItem[] {
   const lines = ticks.values.flatMap(value => [box.x, y(value), box.x + box.width, y(value)])
   const zero = values.min < 0 && values.max > 0 ? [box.x, y(0), box.x + box.width, y(0)] : []
   return [
-    { kind: 'pairs', points: lines, stroke: colours.grid, width: 1 },
-    { kind: 'pairs', points: zero, stroke: colours.quiet, width: 1 },
+    { kind: 'line', pairs: true, points: lines, stroke: colours.grid, width: 1 },
+    { kind: 'line', pairs: true, points: zero, stroke: colours.quiet, width: 1 },
     ...ticks.values.map(
       (value, k): SceneItem => ({
         kind: 'text',
@@ -109,7 +109,13 @@ function tokenAxis(data: PlotData, { box, x }: PlotScale): SceneItem[] {
   const base = box.y + box.height
   return [
     { kind: 'line', points: [box.x, base, box.x + box.width, base], stroke: colours.axis, width: 1 },
-    { kind: 'pairs', points: ticks.values.flatMap(v => [x(v / unit), base, x(v / unit), base + 4]), stroke: colours.axis, width: 1 },
+    {
+      kind: 'line',
+      pairs: true,
+      points: ticks.values.flatMap(v => [x(v / unit), base, x(v / unit), base + 4]),
+      stroke: colours.axis,
+      width: 1
+    },
     ...ticks.values.map(
       (value, k): SceneItem => ({
         kind: 'text',
@@ -146,8 +152,9 @@ function boundaries(curve: PlotCurve, { colours }: PlotData, { box, x }: PlotSca
   const dense = places.some((place, k) => k > 0 && place - places[k - 1] < LINES_APART)
   const base = box.y + box.height
   const kept = places.filter((place, k) => k === 0 || Math.floor(place) !== Math.floor(places[k - 1]))
-  if (dense) return { kind: 'pairs', points: kept.flatMap(at => [at, base, at, base - RUG]), stroke: colours.boundary, width: 1 }
-  return { kind: 'pairs', points: kept.flatMap(at => [at, box.y, at, base]), stroke: colours.boundary, width: 1, dash: [2, 3] }
+  if (dense)
+    return { kind: 'line', pairs: true, points: kept.flatMap(at => [at, base, at, base - RUG]), stroke: colours.boundary, width: 1 }
+  return { kind: 'line', pairs: true, points: kept.flatMap(at => [at, box.y, at, base]), stroke: colours.boundary, width: 1, dash: [2, 3] }
 }
 
 function curveItems(curve: PlotCurve, { x, y, box }: PlotScale, range: readonly [number, number]): SceneItem[] {

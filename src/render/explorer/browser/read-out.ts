@@ -55,7 +55,9 @@ export class ReadOut {
   #line(line: ReadOutLine): HTMLElement {
     const key = element('span', { class: 'key', text: line.trace < 0 ? 'No token' : `Trace ${line.trace}` })
     if (line.colour !== '') key.style.borderColor = line.colour
-    const facts = cells(line).map(([name, text]) => element('span', { class: `fact ${name.toLowerCase()}` }, element('span', { text: name }), element('b', { text })))
+    const facts = cells(line).map(([name, text]) =>
+      element('span', { class: `fact ${name.toLowerCase()}` }, element('span', { text: name }), element('b', { text }))
+    )
     return element('div', { class: 'line' }, key, ...facts)
   }
 }

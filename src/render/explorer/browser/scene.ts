@@ -9,15 +9,18 @@ export interface SceneBox {
   readonly height: number
 }
 
+/** x and y of each point in turn: one line through all of them, or one for each two */
+export interface SceneStroke {
+  readonly kind: 'line'
+  readonly points: ArrayLike<number>
+  readonly pairs?: boolean
+  readonly stroke: string
+  readonly width: number
+  readonly dash?: readonly number[]
+}
+
 export type SceneItem =
-  /** `points`: x and y of each point in turn; a line through all of them, or one for each two */
-  | {
-      readonly kind: 'line' | 'pairs'
-      readonly points: ArrayLike<number>
-      readonly stroke: string
-      readonly width: number
-      readonly dash?: readonly number[]
-    }
+  | SceneStroke
   | { readonly kind: 'dots'; readonly points: ArrayLike<number>; readonly fill: string; readonly radius: number }
   | { readonly kind: 'box'; readonly box: SceneBox; readonly fill: string }
   | {
@@ -47,28 +50,35 @@ export interface Scene {
 
 export const SCENE_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
 
-function paintStrokes(context: CanvasRenderingContext2D, item: Extract<SceneItem, { readonly kind: 'line' | 'pairs' }>): void {
-  const { kind, points, stroke, width, dash = [] } = item
+function paintStrokes(context: CanvasRenderingContext2D, item: SceneStroke): void {
+  const { points, pairs = false, stroke, width, dash = [] } = item
   context.strokeStyle = stroke
   context.lineWidth = width
   context.lineJoin = 'round'
   context.setLineDash([...dash])
   context.beginPath()
   for (let i = 0; i + 1 < points.length; i += 2) {
-    if (i === 0 || (kind === 'pairs' && i % 4 === 0)) context.moveTo(points[i], points[i + 1])
+    if (i === 0 || (pairs && i % 4 === 0)) context.moveTo(points[i], points[i + 1])
     else context.lineTo(points[i], points[i + 1])
   }
   context.stroke()
 }
 
 function paintItem(context: CanvasRenderingContext2D, item: SceneItem): void {
-  if (item.kind === 'line' || item.kind === 'pairs') return paintStrokes(context, item)
+  if (item.kind === 'line') {
+    paintStrokes(context, item)
+    return
+  }
   context.fillStyle = item.fill
-  if (item.kind === 'box') return context.fillRect(item.box.x, item.box.y, item.box.width, item.box.height)
+  if (item.kind === 'box') {
+    context.fillRect(item.box.x, item.box.y, item.box.width, item.box.height)
+    return
+  }
   if (item.kind === 'text') {
     context.font = `${item.bold === true ? '600 ' : ''}${item.size}px ${SCENE_FONT}`
     context.textAlign = item.align
-    return context.fillText(item.text, item.x, item.y)
+    context.fillText(item.text, item.x, item.y)
+    return
   }
   context.beginPath()
   for (let i = 0; i + 1 < item.points.length; i += 2) {

@@ -1,16 +1,16 @@
 /** A scene as an SVG file. */
 import { escapeHtml } from '../../page/text.js'
-import { SCENE_FONT, type Scene, type SceneItem } from './scene.js'
+import { SCENE_FONT, type Scene, type SceneItem, type SceneStroke } from './scene.js'
 
 /** Hundredths of a pixel. */
 function number(value: number): string {
   return String(Math.round(value * 100) / 100)
 }
 
-function pathData({ kind, points }: Extract<SceneItem, { readonly kind: 'line' | 'pairs' }>): string {
+function pathData({ points, pairs = false }: SceneStroke): string {
   const parts: string[] = []
   for (let i = 0; i + 1 < points.length; i += 2) {
-    const move = i === 0 || (kind === 'pairs' && i % 4 === 0)
+    const move = i === 0 || (pairs && i % 4 === 0)
     parts.push(`${move ? 'M' : 'L'}${number(points[i])} ${number(points[i + 1])}`)
   }
   return parts.join('')
@@ -19,7 +19,7 @@ function pathData({ kind, points }: Extract<SceneItem, { readonly kind: 'line' |
 const ANCHORS = { left: 'start', center: 'middle', right: 'end' } as const
 
 function itemMarkup(item: SceneItem): string {
-  if (item.kind === 'line' || item.kind === 'pairs') {
+  if (item.kind === 'line') {
     const dash = item.dash === undefined ? '' : ` stroke-dasharray="${item.dash.join(' ')}"`
     return `<path d="${pathData(item)}" fill="none" stroke="${item.stroke}" stroke-width="${item.width}" stroke-linejoin="round"${dash}/>`
   }

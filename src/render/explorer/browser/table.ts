@@ -49,8 +49,18 @@ export class TraceTable {
     this.#state = state
     this.#sparks = decodeSparks(traces.sparks)
     this.#filters = filterRow((column, text) => actions.filter(column, text))
-    const head = element('thead', {}, element('tr', {}, ...TRACE_COLUMNS.map(column => this.#head(column)), element('th', { text: 'Values' })), this.#filters.row)
-    this.#table = element('table', { class: 'traces', attributes: { role: 'grid', 'aria-label': `Traces of ${visible(name)}` } }, head, this.#body)
+    const head = element(
+      'thead',
+      {},
+      element('tr', {}, ...TRACE_COLUMNS.map(column => this.#head(column)), element('th', { text: 'Values' })),
+      this.#filters.row
+    )
+    this.#table = element(
+      'table',
+      { class: 'traces', attributes: { role: 'grid', 'aria-label': `Traces of ${visible(name)}` } },
+      head,
+      this.#body
+    )
     this.#scroller = element('div', { class: 'rows', attributes: { tabindex: '-1' }, on: { scroll: () => this.#drawRows() } }, this.#table)
     this.element = element('div', { class: 'table' }, this.#scroller, this.#count)
     this.#body.addEventListener('click', event => this.#clicked(event as MouseEvent))
@@ -71,10 +81,12 @@ export class TraceTable {
     const { filters, sort, trace } = this.#state
     this.#rows = traceRows(this.#traces, filters, sort)
     this.#at = Math.max(0, this.#rows.indexOf(trace))
-    for (const [id, cell] of this.#heads) cell.setAttribute('aria-sort', sort?.column !== id ? 'none' : sort.down ? 'descending' : 'ascending')
+    for (const [id, cell] of this.#heads)
+      cell.setAttribute('aria-sort', sort?.column !== id ? 'none' : sort.down ? 'descending' : 'ascending')
     const problems = this.#filters.show(filters)
     const [shown, all] = [this.#rows.length, this.#traces.tokens.length]
-    const counted = shown === all ? `${all.toLocaleString('en')} traces` : `${shown.toLocaleString('en')} of ${all.toLocaleString('en')} traces`
+    const counted =
+      shown === all ? `${all.toLocaleString('en')} traces` : `${shown.toLocaleString('en')} of ${all.toLocaleString('en')} traces`
     this.#count.textContent = [counted, ...problems].join('. ')
     this.#count.classList.toggle('wrong', problems.length > 0)
     this.#table.setAttribute('aria-rowcount', String(shown + HEADS))

@@ -22,7 +22,12 @@ function jumpRow(snapshot: ExplorerSnapshot, k: number, go: (place: JumpPlace) =
     `${formatFigureCount(at[k])} \u2192 ${formatFigureCount(at[k] + 1)}`,
     boundary[k] ? `turn ${turn[k] + 1} \u2192 ${turn[k] + 2}` : `in turn ${turn[k] + 1}`
   ]
-  return element('tr', {}, element('td', { class: 'number' }, link), ...cells.map((text, i) => element('td', { class: i === 1 ? text : '', text })))
+  return element(
+    'tr',
+    {},
+    element('td', { class: 'number' }, link),
+    ...cells.map((text, i) => element('td', { class: i === 1 ? text : '', text }))
+  )
 }
 
 export function jumpList(snapshot: ExplorerSnapshot, go: (place: JumpPlace) => void): HTMLElement {
@@ -30,7 +35,20 @@ export function jumpList(snapshot: ExplorerSnapshot, go: (place: JumpPlace) => v
   const count = jumps.trace.length
   const head = ['Change', 'Trace', 'Outcome', 'Token', 'Where'].map(text => element('th', { text, attributes: { scope: 'col' } }))
   const rows = Array.from({ length: count }, (_, k) => jumpRow(snapshot, k, go))
-  const caption = count === 0 ? 'No two tokens of a trace differ.' : `The ${formatFigureCount(count)} largest changes of all traces. Above ${jumpThreshold} a change counts as a jump.`
-  const table = element('table', { class: 'jumps', attributes: { 'aria-label': `Jumps of ${visible(name)}` } }, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...rows))
-  return element('div', { class: 'jump-list' }, element('p', { class: 'hint', text: caption }), element('div', { class: 'rows', attributes: { tabindex: '0', role: 'region', 'aria-label': 'Jumps' } }, table))
+  const caption =
+    count === 0
+      ? 'No two tokens of a trace differ.'
+      : `The ${formatFigureCount(count)} largest changes of all traces. Above ${jumpThreshold} a change counts as a jump.`
+  const table = element(
+    'table',
+    { class: 'jumps', attributes: { 'aria-label': `Jumps of ${visible(name)}` } },
+    element('thead', {}, element('tr', {}, ...head)),
+    element('tbody', {}, ...rows)
+  )
+  return element(
+    'div',
+    { class: 'jump-list' },
+    element('p', { class: 'hint', text: caption }),
+    element('div', { class: 'rows', attributes: { tabindex: '0', role: 'region', 'aria-label': 'Jumps' } }, table)
+  )
 }
