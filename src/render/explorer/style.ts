@@ -14,7 +14,7 @@ main.explorer { max-width: 96rem; margin-top: 0.75rem; font-size: 0.875rem; line
 .panes { display: grid; gap: 1.5rem; }
 .pane { display: grid; gap: 1rem 1.5rem; grid-template-columns: minmax(0, 1fr); align-content: start; }
 @media (min-width: 70rem) {
-  .panes:not(.two) .pane { grid-template-columns: minmax(0, 41rem) minmax(0, 1fr); align-items: start; }
+  .panes:not(.two) .pane { grid-template-columns: minmax(0, 42rem) minmax(0, 1fr); align-items: start; }
   .panes.two { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 }
 .hint, .about, .count { color: var(--soft); margin: 0; }
@@ -45,11 +45,12 @@ const TABLE = `
 .explorer .rows tbody tr { height: 28px; }
 .explorer .rows tbody td { height: 28px; }
 .explorer .rows tr.gap td { border: 0; padding: 0; }
-.explorer .traces { table-layout: fixed; min-width: 40rem; }
-.explorer .traces th:nth-child(1) { width: 3.6rem; } .explorer .traces th:nth-child(2) { width: 3.4rem; }
-.explorer .traces th:nth-child(3) { width: 5.2rem; } .explorer .traces th:nth-child(4) { width: 4.6rem; }
-.explorer .traces th:nth-child(5) { width: 4.2rem; } .explorer .traces th:nth-child(6) { width: 3.5rem; }
+.explorer .traces { table-layout: fixed; min-width: 41rem; }
+.explorer .traces th:nth-child(1) { width: 3.3rem; } .explorer .traces th:nth-child(2) { width: 3.4rem; }
+.explorer .traces th:nth-child(3) { width: 5.1rem; } .explorer .traces th:nth-child(4) { width: 4.2rem; }
+.explorer .traces th:nth-child(5) { width: 4.7rem; } .explorer .traces th:nth-child(6) { width: 3.5rem; }
 .explorer .traces th:nth-child(7), .explorer .traces th:nth-child(8), .explorer .traces th:nth-child(9) { width: 4.1rem; }
+.explorer .traces th:nth-child(10) { width: 5rem; padding-left: 0.4rem; text-align: left; }
 .explorer .traces th.number { text-align: right; }
 .explorer td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .explorer .rows th button { border: 0; background: none; padding: 0.15rem 0.2rem; min-height: 1.5rem; min-width: 0; font-weight: inherit; color: inherit; width: 100%; text-align: inherit; }
@@ -84,11 +85,12 @@ const TABLE = `
 const CURVE = `
 .curve h2 { font-size: 1.15rem; margin: 0; } .curve { min-width: 0; }
 .read-out { border: 1px solid var(--line); border-radius: 4px; background: var(--wash); padding: 0.3rem 0.6rem; font-variant-numeric: tabular-nums; }
-.read-out .line { display: grid; grid-template-columns: 5.6rem repeat(3, minmax(3.6rem, auto)) repeat(3, minmax(6rem, 1fr)); gap: 0 0.75rem; align-items: baseline; }
+.read-out .line { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: 0.1rem 0.5rem; align-items: baseline; }
+.read-out .line + .line { margin-top: 0.3rem; padding-top: 0.3rem; border-top: 1px solid var(--line); }
+.read-out .fact, .read-out .key { grid-column: span 3; } .read-out .value, .read-out .return, .read-out .change { grid-column: span 4; }
 .read-out .key { font-weight: 600; border-left: 4px solid var(--line); padding-left: 0.4rem; white-space: nowrap; }
-.read-out .fact span { display: block; font-size: 0.6875rem; color: var(--soft); }
-.read-out .fact b { font-weight: 500; white-space: nowrap; font-size: 0.8125rem; }
-.read-out .fact { min-height: 2.3rem; }
+.read-out .fact span { color: var(--soft); font-size: 0.75rem; }
+.read-out .fact b { font-weight: 500; font-size: 0.8125rem; overflow-wrap: anywhere; }
 .plot { position: relative; height: 22rem; margin-top: 0.5rem; overflow: hidden; cursor: crosshair; touch-action: pan-y; user-select: none; -webkit-user-select: none; }
 .plot:focus-visible, .traces tr:focus-visible { outline-offset: -2px; }
 .plot canvas, .minimap canvas { display: block; width: 100%; height: 100%; }
@@ -97,12 +99,14 @@ const CURVE = `
 .plot .selection { position: absolute; background: var(--link); opacity: 0.18; pointer-events: none; }
 .minimap { position: relative; height: 2.75rem; border: 1px solid var(--line); border-radius: 4px; overflow: hidden; touch-action: pan-y; cursor: grab; }
 .minimap .frame { position: absolute; top: 0; bottom: 0; min-width: 4px; border: 1px solid var(--link); background: var(--frame); pointer-events: none; }
-.panes.two .plot { height: 17rem; } .panes.two .explorer .rows { height: 18rem; }
+.panes.two .plot { height: 17rem; } .panes.two .about { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } 
 .panes.two .rows { height: 18rem; }
 @media (max-width: 44rem) {
-  .read-out .line { grid-template-columns: repeat(3, minmax(0, 1fr)); }
   .read-out .line .key { grid-column: 1 / -1; }
-  .read-out .fact b { white-space: normal; overflow-wrap: anywhere; }
+  .read-out .line .fact { grid-column: span 4; }
+  .read-out .fact { min-height: 2.5rem; }
+  .read-out .fact span { display: block; }
+  .explorer .rows { height: 19rem; }
   .plot { height: 16rem; }
 }`
 

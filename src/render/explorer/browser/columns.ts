@@ -13,12 +13,12 @@ export interface TraceColumn {
   readonly about: string
   readonly kind: ColumnKind
   /** how its cells are written */
-  readonly shown: 'count' | 'value' | 'change' | 'text'
+  readonly shown: 'number' | 'count' | 'value' | 'change' | 'text'
 }
 
 export const TRACE_COLUMNS: readonly TraceColumn[] = [
-  { id: 'trace', label: '#', about: 'Number of the trace, from 0', kind: 'number', shown: 'count' },
-  { id: 'step', label: 'Step', about: 'Trainer step', kind: 'number', shown: 'count' },
+  { id: 'trace', label: '#', about: 'Number of the trace, from 0', kind: 'number', shown: 'number' },
+  { id: 'step', label: 'Step', about: 'Trainer step', kind: 'number', shown: 'number' },
   { id: 'outcome', label: 'Outcome', about: 'Success, failure, or not stated', kind: 'outcome', shown: 'text' },
   { id: 'uid', label: 'Group', about: 'Uid that the samples of one prompt share', kind: 'text', shown: 'text' },
   { id: 'tokens', label: 'Tokens', about: 'Generated tokens', kind: 'number', shown: 'count' },
@@ -49,5 +49,6 @@ export function shortNumber(value: number, signed = false): string {
 export function cellText(column: TraceColumn, cell: TraceCell): string {
   if (cell === null) return '\u2013'
   if (typeof cell === 'string') return cell
+  if (column.shown === 'number') return String(cell)
   return column.shown === 'count' ? formatFigureCount(cell) : shortNumber(cell, column.shown === 'change')
 }

@@ -85,9 +85,7 @@ export class Pane {
           false
         )
     })
-    this.#text = sources.page.texts
-      ? new TurnText(sources, values, { point: token => this.#chart.moveCursor(token), turn: direction => this.#chart.moveTurn(direction) })
-      : null
+    this.#text = sources.page.texts ? new TurnText(sources, values, { point: token => this.#chart.moveCursor(token) }) : null
     this.element = this.#layout(name)
     new ResizeObserver(() => this.#drawStrip()).observe(this.#minimap.element)
     this.update(state)

@@ -56,7 +56,7 @@ export class ReadOut {
     const key = element('span', { class: 'key', text: line.trace < 0 ? 'No token' : `Trace ${line.trace}` })
     if (line.colour !== '') key.style.borderColor = line.colour
     const facts = cells(line).map(([name, text]) =>
-      element('span', { class: `fact ${name.toLowerCase()}` }, element('span', { text: name }), element('b', { text }))
+      element('span', { class: `fact ${name.toLowerCase()}` }, element('span', { text: name }), ' ', element('b', { text }))
     )
     return element('div', { class: 'line' }, key, ...facts)
   }

@@ -1,7 +1,8 @@
 /** Small curves of the table: smallest and largest value of each bucket of a trace, as one canvas a row. */
 import { SPARK_BUCKETS } from '../contract.js'
 
-export const SPARK_WIDTH = 3 * SPARK_BUCKETS
+const BAR = 2
+export const SPARK_WIDTH = BAR * SPARK_BUCKETS
 export const SPARK_HEIGHT = 20
 
 /** Bytes of all traces: uint8 [traces, SPARK_BUCKETS, 2]. */
@@ -22,6 +23,6 @@ export function drawSpark(canvas: HTMLCanvasElement, sparks: Uint8Array, trace: 
   for (let k = 0; k < SPARK_BUCKETS; k++) {
     const at = (trace * SPARK_BUCKETS + k) * 2
     const [top, bottom] = [y(sparks[at + 1]), y(sparks[at])]
-    context.fillRect(k * 3, top, 3, bottom - top + 1.5)
+    context.fillRect(k * BAR, top, BAR, bottom - top + 1.5)
   }
 }

@@ -3,7 +3,8 @@ import { formatFigureCount } from '../../figures/format.js'
 import type { Range } from '../../figures/ticks.js'
 import type { TraceTexts, TraceView } from '../contract.js'
 import type { PaneState } from './address.js'
-import { button, element } from './dom.js'
+import { shortNumber } from './columns.js'
+import { element } from './dom.js'
 import { Newest } from './newest.js'
 import { exactNumber } from './read-out.js'
 import type { ExplorerSources } from './sources.js'
@@ -15,7 +16,6 @@ const STEPS = 9
 
 export interface TextActions {
   point(token: number): void
-  turn(direction: -1 | 1): void
 }
 
 interface ShownTurn {
@@ -43,19 +43,17 @@ export class TurnText {
     this.#sources = sources
     this.#values = values
     this.#load = new Newest(reason => sources.report(`The text of this turn cannot be read: ${String(reason)}`))
-    const before = button('\u2190 Turn', () => actions.turn(-1), { title: 'The turn before (key [)' })
-    const behind = button('Turn \u2192', () => actions.turn(1), { title: 'The next turn (key ])' })
     const scale = element(
       'span',
       { class: 'ramp' },
-      exactNumber(values.min),
+      shortNumber(values.min),
       ...Array.from({ length: STEPS }, (_, k) => element('i', { class: `v${k}` })),
-      exactNumber(values.max)
+      shortNumber(values.max)
     )
     this.element = element(
       'section',
       { class: 'turn-text', attributes: { 'aria-label': 'Text' } },
-      element('div', { class: 'tools' }, this.#title, before, behind, scale),
+      element('div', { class: 'tools' }, this.#title, scale),
       this.#note,
       this.#body
     )
