@@ -108,7 +108,7 @@ const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
 /** Commands in modules of their own: src/cli/cli.ts imports a command's module when it runs that command. */
-const COMMANDS = ['all', 'audit', 'diagnose', 'fetch', 'manifest', 'merge', 'study', 'traces', 'verify', 'watch']
+const COMMANDS = ['all', 'audit', 'diagnose', 'explore', 'fetch', 'manifest', 'merge', 'study', 'traces', 'verify', 'watch']
 
 /** @param commands those that the bundle has; it loads the modules of others */
 async function bundle(name: string, entry: string, commands: readonly string[] = []): Promise<void> {

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { describeCause, nearest, printable, type Fault } from '../core/errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
-import { DEFAULT_OUT } from '../render/outputs/output-names.js'
+import { DEFAULT_EXPLORE_OUT, DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { diagnoseOptions, type DiagnoseTold } from './diagnose-args.js'
 import { parseShard, type ShardTold } from './shard.js'
 import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionSpec, type OptionValues } from './options.js'
@@ -48,6 +48,8 @@ export interface WatchOptions extends TracesOptions {
 }
 
 export interface DiagnoseOptions extends TracesOptions, DiagnoseTold {}
+
+export interface ExploreOptions extends TracesOptions {}
 
 export interface MergeOptions extends CommonOptions, Pick<RunOptions, 'out' | 'threads' | 'formats'> {
   /** partials, or folders of them */
@@ -124,6 +126,7 @@ export type Command =
   | ({ readonly command: 'traces' } & TracesOptions)
   | ({ readonly command: 'watch' } & WatchOptions)
   | ({ readonly command: 'diagnose' } & DiagnoseOptions)
+  | ({ readonly command: 'explore' } & ExploreOptions)
   | ({ readonly command: 'merge' } & MergeOptions)
   | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
@@ -160,12 +163,13 @@ export function parseCommand(argv: readonly string[]): Command {
     verbose: values.verbose === true
   }
   if (command === 'study init') return { command, ...initOptions(paths, values), ...common }
-  if (command === 'traces' || command === 'watch' || command === 'diagnose') {
+  if (command === 'traces' || command === 'watch' || command === 'diagnose' || command === 'explore') {
     if (paths.length === 0)
       throw usage('no path', `${command} without PATH`, "trainers' dumps, snapshot folders, HTML files or a folder of many")
     const told = { paths, shard: shardOption(values), ...runOptions(values), ...tracesOptions(values), ...common }
     if (command === 'traces') return { command, ...told }
     if (command === 'watch') return { command, ...told, ...watchOptions(values) }
+    if (command === 'explore') return { command, ...told, out: folder('out', values.out) ?? DEFAULT_EXPLORE_OUT }
     return { command, ...told, ...diagnoseOptions(values) }
   }
   if (command === 'merge') return { command, ...mergeOptions(paths, values), ...common }

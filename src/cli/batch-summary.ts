@@ -4,12 +4,12 @@ import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import { counted, formatCount } from '../core/counts.js'
 import { printableId, type Fault } from '../core/errors.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import { BATCH_INDEX, SAMPLE_PATHS } from '../render/outputs/output-names.js'
+import { BATCH_INDEX, EXPLORER_PAGE, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { WrittenIndex } from '../runs/batch-index.js'
 import { batchCounts, type SnapshotResult } from '../runs/batch-result.js'
-import { outputsTable, toOpen, verdictLine, type ListedOutput } from './closing.js'
+import { exploreLine, outputsTable, toOpen, verdictLine, type ListedOutput } from './closing.js'
 import { batchNotes, dumpText, samplesText } from './dump-summary.js'
 import { checksTable, leftNote, NOT_STATED, statisticsTables, valueText } from './summary.js'
 
@@ -55,8 +55,17 @@ export function batchSummary(
     verdictLine(exitCode, parts),
     ...(single === ''
       ? [toOpen(out, [...over, ...figuresOf(results, formats), ...statisticsOf(results)])]
-      : [toOpen(out, over), toOpen(out, figuresOf(results, formats))])
+      : [toOpen(out, over), toOpen(out, figuresOf(results, formats))]),
+    explorerText(out, results)
   ].join('')
+}
+
+/** Where to touch the traces: the first page of several, or the command that shows what no page holds. */
+function explorerText(out: string, results: readonly SnapshotResult[]): string {
+  const pages = results.flatMap(({ plan, explorer }) => (plan === null || explorer !== true ? [] : [`${plan.name}/${EXPLORER_PAGE}`]))
+  const [first] = pages
+  if (first !== undefined) return exploreLine(posix.join(out, first), pages.length - 1)
+  return results.some(({ explorer }) => explorer === false) ? 'explore: too many tokens for a page; explore PATH --serve shows them\n' : ''
 }
 
 function keptText({ kept, keptFailed }: WrittenIndex): string {

@@ -56,6 +56,7 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   try {
     if (command.command === 'all') return await (await import('./all.js')).runAll(command, io, pool)
     if (command.command === 'watch') return await (await import('./watch.js')).runWatchCommand(command, io, pool)
+    if (command.command === 'explore') return await (await import('./explore.js')).runExploreCommand(command, io, pool)
     if (command.command === 'diagnose') return await (await import('./diagnose.js')).runDiagnoseCommand(command, io, pool)
     return command.command === 'audit'
       ? await (await import('./audit.js')).runAudit(command, io, pool)
@@ -68,10 +69,11 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
 /**
  * The least that each command was measured to work with, with a margin (docs/performance.md). In open files: at most 25 on Node 20, 25 to 30 on 22 and 24.
  */
-const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'merge' | 'traces' | 'watch', Needs>> = {
+const NEEDS: Readonly<Record<'all' | 'audit' | 'diagnose' | 'explore' | 'merge' | 'traces' | 'watch', Needs>> = {
   all: { addresses: 780, data: 145, files: 32 },
   audit: { addresses: 780, data: 145, files: 32 },
   diagnose: { addresses: 640, data: 120, files: 32 },
+  explore: { addresses: 640, data: 120, files: 32 },
   merge: { addresses: 780, data: 145, files: 32 },
   traces: { addresses: 640, data: 120, files: 32 },
   watch: { addresses: 640, data: 120, files: 32 }

@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import { counted, formatCount } from '../core/counts.js'
 import { EXIT, printableId } from '../core/errors.js'
 import { compareCodepoints } from '../core/paths.js'
-import { BATCH_PAGE, SAMPLE_PATHS } from '../render/outputs/output-names.js'
+import { BATCH_PAGE, EXPLORER_PAGE, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 
@@ -58,17 +58,25 @@ const TO_LOOK_AT = ['critic-traces-over-steps', '08-critic-traces'] as const
 const FIGURE = /(?:^|\/)figures\/[^/]+\.(?:png|svg|pdf)$/
 
 /**
- * A line for the page (or the statistics of a dump without values) and a line for the figure; nothing for what was not written.
+ * A line for the page (or the statistics of a dump without values), one for the figure, and one for the explorer; nothing for what was
+ * not written.
  * @param outputs below the output folder; several snapshots lie in folders of their own
  */
 export function toOpen(out: string, outputs: ReadonlyArray<Pick<ListedOutput, 'path'>>): string {
   const paths = outputs.map(({ path }) => path)
   const page = TO_READ.map(name => paths.find(path => path === name || path.endsWith(`/${name}`))).find(path => path !== undefined)
   const figure = TO_LOOK_AT.map(name => figureOf(name, paths)).find(path => path !== undefined) ?? paths.find(path => FIGURE.test(path))
+  const explorer = paths.find(path => path === EXPLORER_PAGE || path.endsWith(`/${EXPLORER_PAGE}`))
   return [
     ...(page === undefined ? [] : [`read: ${printableId(posix.join(out, page), 400)}\n`]),
-    ...(figure === undefined ? [] : [`look: ${printableId(posix.join(out, figure), 400)}\n`])
+    ...(figure === undefined ? [] : [`look: ${printableId(posix.join(out, figure), 400)}\n`]),
+    ...(explorer === undefined ? [] : [exploreLine(posix.join(out, explorer))])
   ].join('')
+}
+
+/** @param more pages beside this one */
+export function exploreLine(page: string, more = 0): string {
+  return `explore: ${printableId(page, 400)}${more === 0 ? '' : ` and ${counted(more, 'more page')}`}\n`
 }
 
 /** The first file of the figure, a picture before a document. */

@@ -24,6 +24,11 @@ export const CLI_COMMANDS = {
     does: 'how returns were made, what went wrong, how good the critic is',
     example: 'diagnose my-run --gamma 1 --fail-on values-off-by-one --out out'
   },
+  explore: {
+    arguments: 'PATH…',
+    does: 'one page to touch: a table of traces, curves down to single tokens, jumps, diagnostics',
+    example: 'explore my-run/step_10 my-run/step_20 --out out'
+  },
   merge: {
     arguments: 'PARTIALS…',
     does: 'what the shards of traces or diagnose measured, to the outputs of one machine',
@@ -84,8 +89,8 @@ export type HelpText = string | Readonly<Partial<Record<CommandName, string>>>
 const EVERY: readonly CommandName[] = COMMAND_NAMES
 const RUN = ['all', 'traces', 'watch'] as const
 const DRAWING = [...RUN, 'diagnose', 'merge'] as const
-const SAMPLES = ['traces', 'watch', 'diagnose'] as const
-const STUDIES = ['all', 'traces', 'watch', 'diagnose', 'verify', 'audit', 'manifest', 'fetch'] as const
+const SAMPLES = ['traces', 'watch', 'diagnose', 'explore'] as const
+const STUDIES = ['all', 'traces', 'watch', 'diagnose', 'explore', 'verify', 'audit', 'manifest', 'fetch'] as const
 const REPLICA = 'study folder with study.json (default: the synthetic replica, generated once)'
 
 const EXPECTED_OF_TRACES =
@@ -104,19 +109,21 @@ export const OPTIONS = {
       traces: EXPECTED_OF_TRACES,
       watch: EXPECTED_OF_TRACES,
       diagnose: 'study whose critic_traces section says names, thresholds and how traces were chosen (default: none)',
+      explore: 'study whose critic_traces section says names, thresholds and how traces were chosen (default: none)',
       manifest: 'study folder with study.json',
       fetch: 'study whose fetch section says what is fetched, in place of names and --into'
     }
   },
   out: {
     type: 'string',
-    value: { all: 'DIR', traces: 'DIR', watch: 'DIR', diagnose: 'DIR', merge: 'DIR', audit: 'DIR', 'study init': 'FILE' },
-    commands: [...DRAWING, 'audit', 'study init'],
+    value: { all: 'DIR', traces: 'DIR', watch: 'DIR', diagnose: 'DIR', explore: 'DIR', merge: 'DIR', audit: 'DIR', 'study init': 'FILE' },
+    commands: [...DRAWING, 'explore', 'audit', 'study init'],
     help: {
       all: 'output folder (default: artifacts)',
       traces: 'output folder; what earlier runs wrote there of other snapshots stays (default: artifacts)',
       watch: 'output folder, as of traces; one watch at a time (default: artifacts)',
       diagnose: 'output folder, with a subfolder for each snapshot or dump (default: artifacts)',
+      explore: 'output folder (default: artifacts/explore)',
       merge: 'output folder, which may be that of the shards (default: artifacts)',
       audit: 'folder for audit.json (default: it is written nowhere); nothing there is read',
       'study init': 'a study file to write alone, as a draft'
@@ -203,7 +210,7 @@ export const OPTIONS = {
   tokenizer: {
     type: 'string',
     value: 'FILE',
-    commands: ['traces', 'watch'],
+    commands: ['traces', 'watch', 'explore'],
     help: 'tokenizer.json that gives the texts of token ids'
   },
   settle: {
@@ -228,7 +235,7 @@ export const OPTIONS = {
   threads: {
     type: 'string',
     value: 'N',
-    commands: [...DRAWING, 'audit'],
+    commands: [...DRAWING, 'explore', 'audit'],
     help: "worker threads (default: one a core but the main thread's; same bytes at any N)"
   },
   formats: { type: 'string', value: 'LIST', commands: DRAWING, help: 'figure formats out of png,svg,pdf (default: all three)' },

@@ -19,6 +19,8 @@ export interface SnapshotResult {
   readonly outcome: SnapshotOutcome | null
   /** how a dump with values was read; absent for the other kinds, and where nothing was computed */
   readonly dump?: Pick<ReadDump, 'facts' | 'leftOut'> | null | undefined
+  /** whether the explorer's page is there; false: it would be too large; absent: there is nothing to explore */
+  readonly explorer?: boolean | undefined
   readonly faults: readonly Fault[]
   /** the snapshot's name in outputs, or the path that led to none */
   readonly source: string

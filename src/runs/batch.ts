@@ -15,7 +15,7 @@ import { originOf } from './context.js'
 import { analyseSnapshot, snapshotInputs, type SnapshotRun } from './snapshot.js'
 import type { SnapshotSettings } from './snapshot-work.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import { DEFAULT_OUT, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
+import { DEFAULT_OUT, EXPLORER_PAGE, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
@@ -177,7 +177,7 @@ export async function runOne(run: BatchRun, plan: SnapshotPlan, read: ReadTokeni
       outputs: outcome.outputs
     }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
-    return { plan, status: 'done', statistics: outcome.statistics, outcome, dump: outcome.dump, faults: [], source, left }
+    return { plan, status: 'done', statistics: outcome.statistics, outcome, dump: outcome.dump, explorer: hasExplorer(outcome), faults: [], source, left }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
@@ -198,12 +198,17 @@ export function atDumpFile(fault: Fault, { folder, dumpFiles }: SnapshotPlan): F
   return new Fault({ ...fault.details, place: { ...fault.place, file: join(folder, file) } })
 }
 
+function hasExplorer({ outputs }: { readonly outputs: ReadonlyArray<{ readonly path: string }> }): boolean {
+  return outputs.some(({ path }) => path === EXPLORER_PAGE)
+}
+
 /** What an unchanged run told. The files were just compared with the run's record. */
-async function readOutputs(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples' | 'dump'>> {
+async function readOutputs(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples' | 'dump' | 'explorer'>> {
   const read = async (path: string): Promise<unknown> => JSON.parse(await readText(join(out, path)))
   if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
     const { dump } = (await read(OUTPUT_PATHS.index)) as TraceIndexDocument
-    return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics, dump: dump === null ? null : readingOf(dump) }
+    const statistics = (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics
+    return { statistics, dump: dump === null ? null : readingOf(dump), explorer: hasExplorer(record) }
   }
   return { statistics: null, samples: (await read(SAMPLE_PATHS.statistics)) as SampleStatisticsDocument }
 }

@@ -1,11 +1,9 @@
 /** The explorer of a snapshot's traces, `preview/traces.html`, beside its other outputs. */
-import type { Diagnosis } from '../compute/diagnostics/contract.js'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import { ExplorerCollector, PageBudget } from '../render/explorer/collector.js'
 import { writeExplorerPage } from '../render/explorer/page.js'
 import type { Generator } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import { diagnosisHtml } from '../render/page/diagnostics.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 
@@ -20,19 +18,18 @@ export interface ExploredSnapshot {
   readonly plan: SnapshotPlan
   readonly statistics: SnapshotStatistics
   readonly explored: ExplorerCollector
-  /** of its critic; null: not made */
-  readonly diagnosis: Diagnosis | null
+  /** HTML of the diagnosis of its critic; null: not made */
+  readonly diagnostics: string | null
 }
 
 /** Writes the page, or nothing where it would be too large. */
 export async function writeTracesPage(
   set: OutputSet,
   generator: Generator,
-  { plan, statistics, explored, diagnosis }: ExploredSnapshot
+  { plan, statistics, explored, diagnostics }: ExploredSnapshot
 ): Promise<void> {
   if (explored.budget.isOver) return
   const { synthetic, snapshot_time: snapshotTime } = statistics
   const snapshot = explored.overview.snapshot({ name: plan.name, synthetic, snapshotTime })
-  const diagnostics = diagnosis === null ? null : diagnosisHtml(diagnosis)
   await writeExplorerPage(set, { generator, snapshots: [{ snapshot, blocks: explored.blocks, diagnostics }] })
 }

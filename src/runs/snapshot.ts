@@ -85,7 +85,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
   return inTransaction(run.out, run, async set => {
     const { records: _, explored, ...measured } = await measureSnapshot(context, run, set)
     const { writeTracesPage } = await import('./explorer-page.js')
-    await writeTracesPage(set, context.origin.generator, { plan, explored, statistics: measured.statistics, diagnosis: null })
+    await writeTracesPage(set, context.origin.generator, { plan, explored, statistics: measured.statistics, diagnostics: null })
     return drawnSnapshot(context, set, measured, { formats, threads: pool.threads })
   })
 }

@@ -1,6 +1,7 @@
 /** The snapshot of a study: its traces measured, and in the same pass its critic diagnosed. */
 import type { Diagnosis, DiagnosisSettings } from '../compute/diagnostics/contract.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import { diagnosisHtml } from '../render/page/diagnostics.js'
 import type { RunContext } from './context.js'
 import { reduceRecords, toldOfStudy, wantedRecord, writeDiagnosis } from './diagnosis.js'
 import { writeTracesPage } from './explorer-page.js'
@@ -26,6 +27,7 @@ export async function measureStudyTraces(context: RunContext, work: SnapshotWork
   const { synthetic } = measured.statistics
   const diagnosis: Diagnosis = { ...reduceRecords(plan, read, { synthetic, told, settings }), settings, against: null }
   await writeDiagnosis(set, diagnosis, { ...context.origin, synthetic })
-  await writeTracesPage(set, context.origin.generator, { plan, explored, statistics: measured.statistics, diagnosis })
+  const page = { plan, explored, statistics: measured.statistics, diagnostics: diagnosisHtml(diagnosis) }
+  await writeTracesPage(set, context.origin.generator, page)
   return { ...measured, diagnosis }
 }

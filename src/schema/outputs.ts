@@ -51,6 +51,7 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   FIGURE_CONSTANTS,
   'run.json',
   'diagnose-run.json',
+  'explore-run.json',
   'timings.json',
   'audit.json',
   'article.md',

@@ -20,7 +20,7 @@ export function tokenBlock(arrays: TokenArrays): Promise<Buffer> {
 }
 
 export function packedBlock(bytes: Uint8Array): Promise<Buffer> {
-  return packed(bytes, { level: LEVEL, chunkSize: Math.max(1024, Math.min(2 ** 20, bytes.length >> 1)) })
+  return packed(bytes, { level: LEVEL, chunkSize: Math.max(1024, Math.min(2 ** 16, bytes.length >> 1)) })
 }
 
 function arrowStream({ values, returns, responsePositions }: TokenArrays): Uint8Array {

@@ -2,7 +2,7 @@
  * What the explorer's page has of every trace beside its tokens: a row for the table, a sparkline, its largest changes. Statistics are
  * those of the trace's result; one pass over the values finds the rest.
  */
-import type { TokenArrays, TraceResult } from '../../compute/traces/contract.js'
+import type { TraceColumns, TraceResult } from '../../compute/traces/contract.js'
 import { SPARK_BUCKETS, type ExplorerSnapshot } from './contract.js'
 import { LargestJumps } from './jumps.js'
 
@@ -33,13 +33,9 @@ export class ExplorerOverview {
   }
 
   /** Takes the traces in canonical order. */
-  take(
-    { fields, statistics }: TraceResult,
-    { values, boundaries }: Pick<TokenArrays, 'values'> & { readonly boundaries: Int32Array }
-  ): void {
-    this.#tokens += values.length
-    const spark = this.#spark(values)
-    this.#rows.push({ result: { fields, statistics }, largest: this.#changes(values, boundaries), spark })
+  take({ fields, statistics }: TraceResult, columns: Pick<TraceColumns, 'values' | 'boundaries'>): void {
+    this.#tokens += columns.values.length
+    this.#rows.push({ result: { fields, statistics }, ...this.#pass(columns) })
   }
 
   snapshot(named: NamedSnapshot): ExplorerSnapshot {
@@ -69,47 +65,49 @@ export class ExplorerOverview {
     }
   }
 
-  #spark(values: TokenArrays['values']): Float32Array {
+  /** A short trace has tokens in several buckets: the change that is seen again there is 0, and no jump. */
+  #pass({ values, boundaries }: Pick<TraceColumns, 'values' | 'boundaries'>): Pick<Row, 'largest' | 'spark'> {
     const { length } = values
     const spark = new Float32Array(2 * SPARK_BUCKETS)
+    let before = values[0]
+    let at = -1
+    let most = -1
+    let above = this.#jumps.above
     for (let bucket = 0; bucket < SPARK_BUCKETS; bucket++) {
       // A bucket of a short trace has the token that lies there.
       const first = Math.floor((bucket * length) / SPARK_BUCKETS)
       const end = Math.max(first + 1, Math.floor(((bucket + 1) * length) / SPARK_BUCKETS))
       let smallest = values[first]
       let largest = smallest
-      for (let i = first + 1; i < end; i++) {
+      for (let i = first; i < end; i++) {
         const value = values[i]
+        const size = Math.abs(value - before)
+        before = value
         if (value < smallest) smallest = value
         else if (value > largest) largest = value
+        if (size > most && i > 0) {
+          most = size
+          at = i - 1
+        }
+        if (size > above) above = this.#jump(values, boundaries, i - 1)
       }
       spark[2 * bucket] = smallest
       spark[2 * bucket + 1] = largest
       if (smallest < this.#smallest) this.#smallest = smallest
       if (largest > this.#largest) this.#largest = largest
     }
-    return spark
+    return { largest: at < 0 ? null : { at, change: values[at + 1] - values[at] }, spark }
   }
-
-  #changes(values: TokenArrays['values'], boundaries: Int32Array): Row['largest'] {
-    const trace = this.#rows.length
-    let above = this.#jumps.above
-    let at = -1
-    let most = -1
+  /** Lists the change from token `at` to the next. @returns |change| that a further one must exceed */
+  #jump(values: TraceColumns['values'], boundaries: Int32Array, at: number): number {
     let turn = 0
-    for (let i = 0; i + 1 < values.length; i++) {
-      const change = values[i + 1] - values[i]
-      const size = Math.abs(change)
-      if (size > most) {
-        most = size
-        at = i
-      }
-      if (size <= above) continue
-      while (turn < boundaries.length && boundaries[turn] < i) turn++
-      this.#jumps.take({ trace, at: i, change, turn, boundary: boundaries[turn] === i })
-      above = this.#jumps.above
+    for (let end = boundaries.length; turn < end; ) {
+      const middle = (turn + end) >> 1
+      if (boundaries[middle] < at) turn = middle + 1
+      else end = middle
     }
-    return at < 0 ? null : { at, change: values[at + 1] - values[at] }
+    this.#jumps.take({ trace: this.#rows.length, at, change: values[at + 1] - values[at], turn, boundary: boundaries[turn] === at })
+    return this.#jumps.above
   }
 
   /** Halves, because the range of two doubles may be none. */

@@ -41,6 +41,9 @@ export const HISTORY_PATHS = {
 /** The output folder in the working folder where the user names none. */
 export const DEFAULT_OUT = 'artifacts'
 
+/** That of `explore`, beside the outputs of other commands. */
+export const DEFAULT_EXPLORE_OUT = `${DEFAULT_OUT}/explore`
+
 /** The audit of a study's claims. */
 export const AUDIT_PATH = 'audit.json'
 
@@ -50,8 +53,11 @@ export const RUN_RECORD = 'run.json'
 /** The record of `diagnose`, whose outputs may lie beside those of `traces`. */
 export const DIAGNOSE_RECORD = 'diagnose-run.json'
 
+/** The record of `explore`. */
+export const EXPLORE_RECORD = 'explore-run.json'
+
 /** Names of the records that a folder of outputs may have, one a command. */
-export const RECORD_NAMES: readonly string[] = [RUN_RECORD, DIAGNOSE_RECORD]
+export const RECORD_NAMES: readonly string[] = [RUN_RECORD, DIAGNOSE_RECORD, EXPLORE_RECORD]
 
 /** The durations of a run. It is the one output that differs from run to run, and no record lists it. */
 export const TIMINGS_PATH = 'timings.json'

@@ -1,0 +1,151 @@
+/**
+ * The explorer of the traces of one or several snapshots, in one page: one pass over each of them, with columns for the page's tokens
+ * and records for the diagnostics beside them.
+ *
+ *     traces ──► threads: columns and record ──► in canonical order ──► rows, blocks, diagnosis ──► page ──► commit ──► record
+ */
+import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
+import type { TraceColumns, TraceResult } from '../compute/traces/contract.js'
+import type { TracePool } from '../compute/traces/pool.js'
+import { EXIT, Fault } from '../core/errors.js'
+import { formatCount } from '../core/counts.js'
+import { ExplorerCollector, PageBudget } from '../render/explorer/collector.js'
+import { writeExplorerPage, type PageSnapshot } from '../render/explorer/page.js'
+import type { FileSummary } from '../render/outputs/output-file.js'
+import { EXPLORE_RECORD } from '../render/outputs/output-names.js'
+import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
+import { diagnosisHtml } from '../render/page/diagnostics.js'
+import type { HashedFile } from '../schema/study.js'
+import type { SnapshotPlan } from '../study/inventory.js'
+import { isOfSyntheticStudy } from '../study/label.js'
+import { originOf, RunContext, type Done } from './context.js'
+import { reduceRecords, toldOfStudy, wantedRecord } from './diagnosis.js'
+import { measureTraces, recordsOf } from './measure.js'
+import { retireRecord, settingsHash, writeRunRecord } from './record.js'
+import { RecordSpill } from './record-spill.js'
+import { snapshotInputs, whatSaysSynthetic } from './snapshot.js'
+import type { SnapshotSettings } from './snapshot-work.js'
+import { inTransaction, type TransactionOptions } from './transaction.js'
+
+/** What a page of its own embeds at most. Its blocks are in memory until it is written. */
+const IN_A_PAGE = { tokens: 5_000_000, bytes: 64_000_000 }
+
+export interface ExploreRun extends TransactionOptions {
+  /** in the order of the page */
+  readonly plans: readonly SnapshotPlan[]
+  readonly settings: SnapshotSettings
+  readonly pool: TracePool
+  readonly out: string
+  /** called when a snapshot is begun; takes how much of it is done */
+  readonly onSnapshot?: ((plan: SnapshotPlan) => Done) | undefined
+}
+
+export interface ExploreOutcome {
+  readonly synthetic: boolean
+  readonly snapshots: readonly ExploredTraces[]
+  readonly outputs: readonly FileSummary[]
+  /** of an earlier record, left because nothing shows that this program made them as they are */
+  readonly left: readonly string[]
+}
+
+/** What was read of one snapshot. */
+export interface ExploredTraces extends Pick<PageSnapshot, 'snapshot' | 'diagnostics'> {
+  readonly plan: SnapshotPlan
+  /** with paths below the snapshot's folder */
+  readonly inputs: readonly HashedFile[]
+}
+
+/** @throws Failures, or the one Fault that stopped the run; no output is touched then */
+export async function exploreSnapshots(run: ExploreRun): Promise<ExploreOutcome> {
+  const { plans, settings, pool, out, signal } = run
+  let earlier: readonly RecordedOutput[] = []
+  const beforeCommit = async (): Promise<void> => {
+    earlier = await retireRecord(out, EXPLORE_RECORD)
+  }
+  const { snapshots, outputs } = await inTransaction(out, { signal, beforeCommit }, async set => {
+    const budget = new PageBudget(IN_A_PAGE)
+    const pages: (ExploredTraces & PageSnapshot)[] = []
+    for (const plan of plans) {
+      const collector = new ExplorerCollector(settings.traces.jump_threshold, budget)
+      const take = async (result: TraceResult, columns: TraceColumns): Promise<void> => {
+        await collector.write(result, columns)
+        if (budget.isOver) throw tooLarge(budget)
+      }
+      pages.push({ ...(await readTraces(run, plan, { collector, take })), blocks: collector.blocks })
+    }
+    await writeExplorerPage(set, { generator: originOf(false, null).generator, snapshots: pages })
+    return { snapshots: pages.map(({ blocks: _, ...snapshot }) => snapshot) }
+  })
+  const synthetic = snapshots.some(({ snapshot }) => snapshot.synthetic)
+  const finished = {
+    origin: originOf(synthetic, null),
+    settingsSha256: settingsHash({ sources: plans.map(({ source }) => source), traces: settings.traces, dump: settings.dump }, []),
+    inputs: snapshots.flatMap(({ plan, inputs }) => inputs.map(file => ({ ...file, path: `${plan.name}/${file.path}` }))),
+    outputs
+  }
+  const left = await writeRunRecord(out, finished, earlier, pool, EXPLORE_RECORD)
+  return { synthetic, snapshots, outputs, left }
+}
+
+/** Takes every trace of a snapshot, in canonical order. Its columns may change when the promise resolves. */
+export interface TraceTaker {
+  readonly collector: Pick<ExplorerCollector, 'overview'>
+  take(result: TraceResult, columns: TraceColumns): Promise<void>
+}
+
+/** Reads one snapshot: each trace is taken, and its critic is diagnosed. @throws as `measureTraces` does */
+export async function readTraces(
+  { settings: told, pool, out, signal, onSnapshot }: Pick<ExploreRun, 'settings' | 'pool' | 'out' | 'signal' | 'onSnapshot'>,
+  plan: SnapshotPlan,
+  { collector, take }: TraceTaker
+): Promise<ExploredTraces> {
+  const settings = { ...told, synthetic: told.synthetic || (await isOfSyntheticStudy(plan.folder)) }
+  const { traces } = settings
+  const context = new RunContext({ dir: plan.folder, origin: originOf(settings.synthetic, null), signal })
+  const spill = new RecordSpill(out)
+  try {
+    const records: SourcedRecord[] = []
+    const results: TraceResult[] = []
+    const end = await measureTraces(
+      context,
+      { plan, settings, pool },
+      {
+        wanted: { columns: true, record: wantedRecord(traces) },
+        onProgress: onSnapshot?.(plan),
+        async take(trace) {
+          const { result, columns } = trace
+          if (result === null || columns === null) throw new Error('a trace without its columns')
+          for (const { record, source } of recordsOf(trace)) records.push({ record: spill.take(record), source })
+          results.push(result)
+          await take(result, columns)
+        }
+      }
+    )
+    const { header, html, dump } = end
+    const synthetic = settings.synthetic || whatSaysSynthetic({ header, results }) !== null
+    const inputs = snapshotInputs(plan, { html, dump, results })
+    const { facts = null, leftOut = [] } = dump ?? {}
+    const { sampling, ...toldValues } = toldOfStudy(traces)
+    const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = traces
+    const as = { synthetic, told: toldValues, settings: { successThreshold, jumpThreshold, sampling, history: null } }
+    const set = reduceRecords(plan, { records, facts, inputs, leftOut }, as)
+    return {
+      plan,
+      inputs,
+      snapshot: collector.overview.snapshot({ name: plan.name, synthetic, snapshotTime: header.snapshotTime }),
+      diagnostics: diagnosisHtml({ ...set, settings: as.settings, against: null })
+    }
+  } finally {
+    spill.close()
+  }
+}
+
+function tooLarge({ limit }: PageBudget): Fault {
+  return new Fault({
+    format: 'page',
+    problem: 'too large',
+    found: 'more traces than a page can hold',
+    expected: `at most ${formatCount(limit.tokens)} tokens, ${formatCount(limit.bytes)} bytes packed; explore PATH --serve shows any number`,
+    exitCode: EXIT.usage
+  })
+}
