@@ -177,7 +177,17 @@ export async function runOne(run: BatchRun, plan: SnapshotPlan, read: ReadTokeni
       outputs: outcome.outputs
     }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
-    return { plan, status: 'done', statistics: outcome.statistics, outcome, dump: outcome.dump, explorer: hasExplorer(outcome), faults: [], source, left }
+    return {
+      plan,
+      status: 'done',
+      statistics: outcome.statistics,
+      outcome,
+      dump: outcome.dump,
+      explorer: hasExplorer(outcome),
+      faults: [],
+      source,
+      left
+    }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
