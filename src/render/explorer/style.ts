@@ -54,8 +54,7 @@ const TABLE = `
 .explorer .traces th.number { text-align: right; }
 .explorer td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .explorer .rows th button { border: 0; background: none; padding: 0.15rem 0.2rem; min-height: 1.5rem; min-width: 0; font-weight: inherit; color: inherit; width: 100%; text-align: inherit; }
-.explorer .rows th button::after { content: ""; }
-.explorer .rows th[aria-sort="ascending"] button::after { content: " \\2191"; } .explorer .rows th[aria-sort="descending"] button::after { content: " \\2193"; }
+.explorer .rows th[aria-sort="ascending"] button::after { content: " \\2191"; content: " \\2191" / ""; } .explorer .rows th[aria-sort="descending"] button::after { content: " \\2193"; content: " \\2193" / ""; }
 .explorer .rows th:not([aria-sort="none"])[aria-sort] { color: var(--ink); }
 .explorer .filters td { padding: 0 0.1rem 0.25rem; border-bottom: 2px solid var(--soft); }
 .explorer .filters input, .explorer .filters select { width: 100%; padding: 0.1rem 0.25rem; min-height: 1.5rem; min-width: 0; font-size: 0.75rem; }

@@ -73,6 +73,7 @@ export class Explorer {
       history.pushState(null, '', formatAddress(state))
     }
     this.#state = state
+    if (this.#shown() === this.#made.snapshots) for (const [k, pane] of this.#made.panes.entries()) pane.take(state[k])
     if (!lasting) this.#keep()
     this.#draw()
   }
@@ -83,8 +84,13 @@ export class Explorer {
     return extent(...this.#state.map(({ snapshot }) => snapshots[snapshot].valueRange)) ?? { min: 0, max: 1 }
   }
 
+  /** Snapshots of the panes. */
+  #shown(): string {
+    return this.#state.map(({ snapshot }) => snapshot).join()
+  }
+
   #render(): void {
-    const snapshots = this.#state.map(({ snapshot }) => snapshot).join()
+    const snapshots = this.#shown()
     if (snapshots !== this.#made.snapshots) {
       const values = this.#values()
       const panes = this.#state.map(

@@ -46,8 +46,7 @@ export class TraceChart {
   readonly #draw = oncePerFrame(() => this.#render())
   #state: PaneState
   #loaded: Loaded = { key: '', views: [] }
-  /** first tokens of the turns of the chosen trace, when its overview is there */
-  #turns: readonly number[] = []
+  #turns: { readonly trace: number; readonly first: readonly number[] } | null = null
   #hover: number | null = null
   #values: Range
   #widths = new Map<string, number>()
@@ -85,20 +84,25 @@ export class TraceChart {
     return this.#state.range ?? [0, this.#tokens()]
   }
 
+  /** First tokens of the turns of the chosen trace; none while its overview is not there. */
   get turns(): readonly number[] {
-    return this.#turns
+    return this.#turns?.trace === this.#state.trace ? this.#turns.first : []
   }
 
-  setTurns(overview: TraceView): void {
-    this.#turns = firstTokens(overview)
+  setTurns(trace: number, overview: TraceView): void {
+    this.#turns = { trace, first: firstTokens(overview) }
   }
 
   #tokens(): number {
     return paneTokens(this.#sources.page, this.#state)
   }
 
+  /** The state that further acts of the reader start from. It is drawn when `update` is called. */
+  take(state: PaneState): void {
+    this.#state = state
+  }
+
   update(state: PaneState): void {
-    if (state.trace !== this.#state.trace || state.snapshot !== this.#state.snapshot) this.#turns = []
     this.#state = state
     this.#area.setAttribute(
       'aria-label',
@@ -340,7 +344,7 @@ export class TraceChart {
   /** Puts the cursor on the first token of the turn before or behind. */
   moveTurn(direction: -1 | 1): void {
     const at = this.#state.cursor ?? this.range[0] - (direction > 0 ? 1 : 0)
-    const next = direction > 0 ? this.#turns.find(first => first > at) : this.#turns.findLast(first => first < at)
+    const next = direction > 0 ? this.turns.find(first => first > at) : this.turns.findLast(first => first < at)
     if (next !== undefined) this.moveCursor(next)
   }
 

@@ -163,8 +163,14 @@ export class Pane {
     this.#actions.change({ trace, overlay: null, range, cursor: at + 1 }, true)
   }
 
-  update(state: PaneState): void {
+  /** See `TraceChart.take`. */
+  take(state: PaneState): void {
     this.#state = state
+    this.#chart.take(state)
+  }
+
+  update(state: PaneState): void {
+    this.take(state)
     for (const [tab, { button: press, panel }] of this.#tabs) {
       const chosen = tab === state.tab
       press.setAttribute('aria-selected', String(chosen))
@@ -215,7 +221,7 @@ export class Pane {
       view => {
         if (this.#state.trace !== trace) return
         this.#overview = { trace, view }
-        this.#chart.setTurns(view)
+        this.#chart.setTurns(trace, view)
         this.#text?.update(this.#state, this.#chart.turns, tokens)
         this.#drawn = ''
         this.#drawStrip()
