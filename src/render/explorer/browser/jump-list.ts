@@ -15,7 +15,7 @@ function jumpRow(snapshot: ExplorerSnapshot, k: number, go: (place: JumpPlace) =
   const { trace, at, change, turn, boundary } = snapshot.jumps
   const place = { trace: trace[k], at: at[k] }
   const link = button(shortNumber(change[k], true), () => go(place), { title: String(change[k]) })
-  link.setAttribute('aria-label', `${change[k]}, trace ${trace[k]}, token ${at[k]} to ${at[k] + 1}`)
+  link.setAttribute('aria-label', `${link.textContent}, trace ${trace[k]}, token ${at[k]} to ${at[k] + 1}`)
   const cells = [
     String(trace[k]),
     snapshot.traces.outcome[trace[k]] ?? '\u2013',

@@ -40,7 +40,7 @@ export class TraceTable {
   readonly #drawRows = oncePerFrame(() => this.#render())
   #rows: Int32Array = new Int32Array(0)
   #state: PaneState
-  /** place in `#rows` of the row that the keys are on */
+  /** place in `#rows` of the row that the keys are on; where it is out of view, the first row in view takes the focus */
   #at = 0
 
   constructor(traces: ExplorerTraces, name: string, state: PaneState, actions: TableActions) {
@@ -64,6 +64,9 @@ export class TraceTable {
     this.#scroller = element('div', { class: 'rows', attributes: { tabindex: '-1' }, on: { scroll: () => this.#drawRows() } }, this.#table)
     this.element = element('div', { class: 'table' }, this.#scroller, this.#count)
     this.#body.addEventListener('click', event => this.#clicked(event as MouseEvent))
+    this.#body.addEventListener('focusin', ({ target }) => {
+      if (target instanceof HTMLElement) this.#at = this.#rows.indexOf(Number(target.dataset['trace']))
+    })
     this.#body.addEventListener('keydown', event => this.#pressed(event))
     new ResizeObserver(() => this.#drawRows()).observe(this.#scroller)
     this.#order()
@@ -100,7 +103,7 @@ export class TraceTable {
       this.#order()
       this.#scroller.scrollTop = 0
     }
-    if (before === state || before.trace !== state.trace || reordered) {
+    if (before === state || before.trace !== state.trace) {
       const at = this.#rows.indexOf(state.trace)
       if (at >= 0) this.#reveal(at)
     }
@@ -130,11 +133,12 @@ export class TraceTable {
     const { scrollTop, clientHeight } = this.#scroller
     const first = Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - BEYOND)
     const last = Math.min(this.#rows.length, Math.ceil((scrollTop + clientHeight) / ROW_HEIGHT) + BEYOND)
+    const stop = this.#at >= first && this.#at < last ? this.#at : Math.ceil(scrollTop / ROW_HEIGHT)
     const known = new Map(Array.from(this.#body.rows, row => [row.dataset['trace'], row]))
     const inView: Node[] = []
     for (let at = first; at < last; at++) {
       const row = known.get(String(this.#rows[at])) ?? this.#row(this.#rows[at])
-      this.#dress(row, at)
+      this.#dress(row, at, at === stop)
       inView.push(row)
     }
     this.#body.replaceChildren(this.#gap(first), ...inView, this.#gap(this.#rows.length - last))
@@ -170,9 +174,9 @@ export class TraceTable {
   }
 
   /** What of a row changes while it stays in view. */
-  #dress(row: HTMLTableRowElement, at: number): void {
+  #dress(row: HTMLTableRowElement, at: number, stop: boolean): void {
     const trace = this.#rows[at]
-    row.tabIndex = at === this.#at ? 0 : -1
+    row.tabIndex = stop ? 0 : -1
     row.setAttribute('aria-rowindex', String(at + HEADS + 1))
     row.setAttribute('aria-selected', String(trace === this.#state.trace))
     row.classList.toggle('overlaid', trace === this.#state.overlay)
