@@ -49,7 +49,10 @@ export interface WatchOptions extends TracesOptions {
 
 export interface DiagnoseOptions extends TracesOptions, DiagnoseTold {}
 
-export interface ExploreOptions extends TracesOptions {}
+export interface ExploreOptions extends TracesOptions {
+  /** true: the page has the texts of turns */
+  readonly texts: boolean
+}
 
 export interface MergeOptions extends CommonOptions, Pick<RunOptions, 'out' | 'threads' | 'formats'> {
   /** partials, or folders of them */
@@ -169,7 +172,8 @@ export function parseCommand(argv: readonly string[]): Command {
     const told = { paths, shard: shardOption(values), ...runOptions(values), ...tracesOptions(values), ...common }
     if (command === 'traces') return { command, ...told }
     if (command === 'watch') return { command, ...told, ...watchOptions(values) }
-    if (command === 'explore') return { command, ...told, out: folder('out', values.out) ?? DEFAULT_EXPLORE_OUT }
+    if (command === 'explore')
+      return { command, ...told, out: folder('out', values.out) ?? DEFAULT_EXPLORE_OUT, texts: values.texts === true }
     return { command, ...told, ...diagnoseOptions(values) }
   }
   if (command === 'merge') return { command, ...mergeOptions(paths, values), ...common }

@@ -17,7 +17,7 @@ import { settingsOf } from './trace-settings.js'
 
 export async function runExploreCommand(options: ExploreOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting({ ...options, note: pool.note }, io, async reporter => {
-    const { paths, out, study } = options
+    const { paths, out, study, texts } = options
     const { progress } = reporter
     if (study !== null) refuseOutputsAtStudy(study, out)
     refuseOutputsAtInputs(paths, out)
@@ -26,11 +26,12 @@ export async function runExploreCommand(options: ExploreOptions, io: CliIo, pool
     for (const note of notes) progress.line(`note: ${note}`)
     const amounts = new Map(await Promise.all(plans.map(async plan => [plan, await amountOf(plan)] as const)))
     const phases: Phase[] = []
-    const { synthetic, snapshots, outputs, left } = await exploreSnapshots({
+    const { synthetic, snapshots, withoutTexts, outputs, left } = await exploreSnapshots({
       plans,
       settings,
       pool,
       out,
+      texts,
       signal: io.signal,
       onSnapshot: plan => {
         const phase = progress.phase({ label: plan.name, total: null, unit: 'bytes', ...amounts.get(plan) })
@@ -46,10 +47,14 @@ export async function runExploreCommand(options: ExploreOptions, io: CliIo, pool
       [
         ...(synthetic ? ['SYNTHETIC data\n'] : []),
         ...listed.map(({ name, traces, tokens }) => `${printableId(name)}: ${counted(traces, 'trace')}, ${counted(tokens, 'token')}\n`),
+        ...(withoutTexts === 0 ? [] : [`texts of ${counted(withoutTexts, 'trace')} left out: the page has no more room for them\n`]),
         leftNote(left),
         exploreLine(`${out}/${EXPLORER_PAGE}`)
       ].join('')
     )
-    return { exitCode: EXIT.ok, report: { synthetic, out, snapshots: listed, outputs: outputs.map(({ path }) => path), left } }
+    return {
+      exitCode: EXIT.ok,
+      report: { synthetic, out, snapshots: listed, without_texts: withoutTexts, outputs: outputs.map(({ path }) => path), left }
+    }
   })
 }

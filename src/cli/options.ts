@@ -213,6 +213,11 @@ export const OPTIONS = {
     commands: ['traces', 'watch', 'explore'],
     help: 'tokenizer.json that gives the texts of token ids'
   },
+  texts: {
+    type: 'boolean',
+    commands: ['explore'],
+    help: 'texts of turns too, without what looks like a secret; whoever has the page can read them'
+  },
   settle: {
     type: 'string',
     value: 'SECONDS',

@@ -64,15 +64,24 @@ export function isSecretText(text: string, name = ''): boolean {
 
 /** A text for a message, with `[withheld]` in place of each secret. @param identity the text may hold ids, names and hashes */
 export function withoutSecrets(text: string, identity = false): string {
-  const spans = [...secretsIn(text, { settings: false, identity })].sort((a, b) => a[0] - b[0])
   let shown = ''
   let at = 0
-  for (const [from, to] of spans) {
-    if (to <= at) continue
-    shown += from < at ? '' : text.slice(at, from) + WITHHELD
+  for (const [from, to] of secretSpans(text, identity)) {
+    shown += text.slice(at, from) + WITHHELD
     at = to
   }
   return shown + text.slice(at)
+}
+
+/** The passages of prose that look like secrets, in order and apart. @param identity the text may hold ids, names and hashes */
+export function secretSpans(text: string, identity = false): readonly Span[] {
+  const spans: [number, number][] = []
+  for (const [from, to] of [...secretsIn(text, { settings: false, identity })].sort((a, b) => a[0] - b[0])) {
+    const last = spans.at(-1)
+    if (last === undefined || from >= last[1]) spans.push([from, to])
+    else last[1] = Math.max(last[1], to)
+  }
+  return spans
 }
 
 function holds(text: string, rules: Rules, depth = 0): boolean {

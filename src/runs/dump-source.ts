@@ -13,7 +13,7 @@ import { isBeside, isLeftOut, type Dump, type DumpOptions, type PartRange } from
 import { factsOf } from '../ingest/dumps/findings.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
-import { spansOf } from '../ingest/tokenizer/spans.js'
+import { spansOf, turnTextsOf } from '../ingest/tokenizer/spans.js'
 import { readTokenizer, type TokenDecoder, type TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import { SAMPLE_ARRAYS, type LeftOut, type Sample } from '../schema/samples.js'
@@ -215,7 +215,16 @@ class DumpTraces implements TraceSource {
     const { packed, against } = held
     const neighbours = neighbourValues(before?.packed.sample ?? null, behind?.packed.sample ?? null)
     const { index } = packed.sample
-    const task: TraceTask = { kind: 'sample', ...this.#base, room: this.#options.room(), index, sample: packed, neighbours, against }
+    const task: TraceTask = {
+      kind: 'sample',
+      ...this.#base,
+      room: this.#options.room(),
+      page: this.#options.page?.() ?? null,
+      index,
+      sample: packed,
+      neighbours,
+      against
+    }
     this.#read.set(
       task,
       [held, before, behind].filter(sample => sample !== null)
@@ -246,7 +255,8 @@ class DumpTraces implements TraceSource {
         }
         // Here and not in the threads: each of them would load the tokenizer, which takes longer than the ends of a million spans.
         const spans = texts === null ? null : spansOf(item, texts, this.#base.endMarker)
-        const packed = packSample(item, this.#buffers, spans)
+        const turns = texts === null || this.#options.page?.()?.texts !== true ? undefined : turnTextsOf(item, texts)
+        const packed = packSample(item, this.#buffers, spans, turns)
         const against = other === null ? null : packSample(sameSample(item, other), this.#buffers)
         yield { packed, against, isOwn: true, readers: 1 }
       }

@@ -6,10 +6,12 @@
  */
 import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import type { TraceColumns, TraceResult } from '../compute/traces/contract.js'
+import type { PageBlocks, PageWanted } from '../compute/traces/page-blocks.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Fault } from '../core/errors.js'
 import { formatCount } from '../core/counts.js'
 import { ExplorerCollector, PageBudget } from '../render/explorer/collector.js'
+import type { ExplorerOverview } from '../render/explorer/overview.js'
 import { writeExplorerPage, type PageSnapshot } from '../render/explorer/page.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { EXPLORE_RECORD } from '../render/outputs/output-names.js'
@@ -18,6 +20,7 @@ import { diagnosisHtml } from '../render/page/diagnostics.js'
 import type { HashedFile } from '../schema/study.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import { isOfSyntheticStudy } from '../study/label.js'
+import { GENERATOR } from '../core/version.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { reduceRecords, toldOfStudy, wantedRecord } from './diagnosis.js'
 import { measureTraces, recordsOf } from './measure.js'
@@ -28,7 +31,7 @@ import type { SnapshotSettings } from './snapshot-work.js'
 import { inTransaction, type TransactionOptions } from './transaction.js'
 
 /** What a page of its own embeds at most. Its blocks are in memory until it is written. */
-const IN_A_PAGE = { tokens: 5_000_000, bytes: 64_000_000 }
+const IN_A_PAGE = { tokens: 5_000_000, bytes: 64_000_000, textBytes: 32_000_000 }
 
 export interface ExploreRun extends TransactionOptions {
   /** in the order of the page */
@@ -36,6 +39,8 @@ export interface ExploreRun extends TransactionOptions {
   readonly settings: SnapshotSettings
   readonly pool: TracePool
   readonly out: string
+  /** whether the page has the texts of turns */
+  readonly texts: boolean
   /** called when a snapshot is begun; takes how much of it is done */
   readonly onSnapshot?: ((plan: SnapshotPlan) => Done) | undefined
 }
@@ -43,6 +48,8 @@ export interface ExploreRun extends TransactionOptions {
 export interface ExploreOutcome {
   readonly synthetic: boolean
   readonly snapshots: readonly ExploredTraces[]
+  /** traces whose texts found no room */
+  readonly withoutTexts: number
   readonly outputs: readonly FileSummary[]
   /** of an earlier record, left because nothing shows that this program made them as they are */
   readonly left: readonly string[]
@@ -57,47 +64,53 @@ export interface ExploredTraces extends Pick<PageSnapshot, 'snapshot' | 'diagnos
 
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then */
 export async function exploreSnapshots(run: ExploreRun): Promise<ExploreOutcome> {
-  const { plans, settings, pool, out, signal } = run
+  const { plans, settings, pool, out, texts, signal } = run
   let earlier: readonly RecordedOutput[] = []
   const beforeCommit = async (): Promise<void> => {
     earlier = await retireRecord(out, EXPLORE_RECORD)
   }
-  const { snapshots, outputs } = await inTransaction(out, { signal, beforeCommit }, async set => {
+  const { snapshots, withoutTexts, outputs } = await inTransaction(out, { signal, beforeCommit }, async set => {
     const budget = new PageBudget(IN_A_PAGE)
     const pages: (ExploredTraces & PageSnapshot)[] = []
     for (const plan of plans) {
-      const collector = new ExplorerCollector(settings.traces.jump_threshold, budget)
-      const take = async (result: TraceResult, columns: TraceColumns): Promise<void> => {
-        await collector.write(result, columns)
-        if (budget.isOver) throw tooLarge(budget)
+      const collector = new ExplorerCollector(settings.traces.jump_threshold, budget, texts)
+      const taker: TraceTaker = {
+        overview: collector.overview,
+        wanted: collector.wanted,
+        take(result, columns, page) {
+          collector.take(result, columns, page)
+          if (budget.isOver) throw tooLarge(budget)
+        }
       }
-      pages.push({ ...(await readTraces(run, plan, { collector, take })), blocks: collector.blocks })
+      pages.push({ ...(await readTraces(run, plan, taker)), blocks: collector.blocks })
     }
-    await writeExplorerPage(set, { generator: originOf(false, null).generator, snapshots: pages })
-    return { snapshots: pages.map(({ blocks: _, ...snapshot }) => snapshot) }
+    await writeExplorerPage(set, { generator: GENERATOR, texts, snapshots: pages })
+    return { withoutTexts: budget.withoutTexts, snapshots: pages.map(({ blocks: _, ...snapshot }) => snapshot) }
   })
   const synthetic = snapshots.some(({ snapshot }) => snapshot.synthetic)
   const finished = {
     origin: originOf(synthetic, null),
-    settingsSha256: settingsHash({ sources: plans.map(({ source }) => source), traces: settings.traces, dump: settings.dump }, []),
+    settingsSha256: settingsHash({ sources: plans.map(({ source }) => source), traces: settings.traces, dump: settings.dump, texts }, []),
     inputs: snapshots.flatMap(({ plan, inputs }) => inputs.map(file => ({ ...file, path: `${plan.name}/${file.path}` }))),
     outputs
   }
   const left = await writeRunRecord(out, finished, earlier, pool, EXPLORE_RECORD)
-  return { synthetic, snapshots, outputs, left }
+  return { synthetic, snapshots, withoutTexts, outputs, left }
 }
 
-/** Takes every trace of a snapshot, in canonical order. Its columns may change when the promise resolves. */
+/** Takes every trace of a snapshot, in canonical order. Its columns may change when that is done. */
 export interface TraceTaker {
-  readonly collector: Pick<ExplorerCollector, 'overview'>
-  take(result: TraceResult, columns: TraceColumns): Promise<void>
+  readonly overview: ExplorerOverview
+  /** what is wanted of the next trace beside its columns */
+  wanted(): PageWanted | null
+  take(result: TraceResult, columns: TraceColumns, page: PageBlocks | null): Promise<void> | void
 }
 
 /** Reads one snapshot: each trace is taken, and its critic is diagnosed. @throws as `measureTraces` does */
 export async function readTraces(
   { settings: told, pool, out, signal, onSnapshot }: Pick<ExploreRun, 'settings' | 'pool' | 'out' | 'signal' | 'onSnapshot'>,
   plan: SnapshotPlan,
-  { collector, take }: TraceTaker
+  taker: TraceTaker
 ): Promise<ExploredTraces> {
   const settings = { ...told, synthetic: told.synthetic || (await isOfSyntheticStudy(plan.folder)) }
   const { traces } = settings
@@ -111,13 +124,14 @@ export async function readTraces(
       { plan, settings, pool },
       {
         wanted: { columns: true, record: wantedRecord(traces) },
+        page: taker.wanted,
         onProgress: onSnapshot?.(plan),
         async take(trace) {
-          const { result, columns } = trace
+          const { result, columns, page } = trace
           if (result === null || columns === null) throw new Error('a trace without its columns')
           for (const { record, source } of recordsOf(trace)) records.push({ record: spill.take(record), source })
           results.push(result)
-          await take(result, columns)
+          await taker.take(result, columns, page)
         }
       }
     )
@@ -132,7 +146,7 @@ export async function readTraces(
     return {
       plan,
       inputs,
-      snapshot: collector.overview.snapshot({ name: plan.name, synthetic, snapshotTime: header.snapshotTime }),
+      snapshot: taker.overview.snapshot({ name: plan.name, synthetic, snapshotTime: header.snapshotTime }),
       diagnostics: diagnosisHtml({ ...set, settings: as.settings, against: null })
     }
   } finally {

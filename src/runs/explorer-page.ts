@@ -1,18 +1,10 @@
 /** The explorer of a snapshot's traces, `preview/traces.html`, beside its other outputs. */
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
-import { ExplorerCollector, PageBudget } from '../render/explorer/collector.js'
+import type { ExplorerCollector } from '../render/explorer/collector.js'
 import { writeExplorerPage } from '../render/explorer/page.js'
 import type { Generator } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import type { SnapshotPlan } from '../study/inventory.js'
-
-/** What `all` and `traces` embed at most: above it they say how to look. */
-const BESIDE_OUTPUTS = { tokens: 2_000_000, bytes: 24_000_000 }
-
-export function openCollector({ jump_threshold: threshold }: CriticTraceStudy): ExplorerCollector {
-  return new ExplorerCollector(threshold, new PageBudget(BESIDE_OUTPUTS))
-}
 
 export interface ExploredSnapshot {
   readonly plan: SnapshotPlan
@@ -31,5 +23,5 @@ export async function writeTracesPage(
   if (explored.budget.isOver) return
   const { synthetic, snapshot_time: snapshotTime } = statistics
   const snapshot = explored.overview.snapshot({ name: plan.name, synthetic, snapshotTime })
-  await writeExplorerPage(set, { generator, snapshots: [{ snapshot, blocks: explored.blocks, diagnostics }] })
+  await writeExplorerPage(set, { generator, texts: explored.texts, snapshots: [{ snapshot, blocks: explored.blocks, diagnostics }] })
 }

@@ -4,6 +4,7 @@
  */
 import type { SourcedRecord } from '../compute/diagnostics/reduce.js'
 import { inOrder } from '../compute/traces/ordered.js'
+import type { PageWanted } from '../compute/traces/page-blocks.js'
 import type { TraceAnswer, TraceTask, TraceWanted } from '../compute/traces/trace-task.js'
 import { EXIT, Failures, Fault } from '../core/errors.js'
 import type { SnapshotPlan } from '../study/inventory.js'
@@ -19,6 +20,8 @@ export interface Measuring {
   readonly onProgress: Done | undefined
   /** a free buffer for the columns of a later trace; null: there is none */
   readonly room?: () => SharedArrayBuffer | null
+  /** what the explorer's page wants of a trace that is begun; default: nothing */
+  readonly page?: () => PageWanted | null
   /** called when the first trace is under way */
   readonly onFirst?: () => void
   /** takes a trace, in canonical order; after a first failed check none, but every trace is still checked */
@@ -63,12 +66,12 @@ export function recordsOf({ record, sample: source }: AnsweredTrace): SourcedRec
 /** The same with faults as data: a part of a snapshot may have none of its traces. @throws Fault where it was interrupted */
 export async function measureEach(context: RunContext, work: SnapshotWork, measuring: Measuring): Promise<Measured> {
   const { plan, settings, pool } = work
-  const { wanted, onProgress, room = () => null, onFirst } = measuring
+  const { wanted, onProgress, room = () => null, page, onFirst } = measuring
   const faults: TraceFault[] = []
   let taken = 0
   let source: TraceSource | null = null
   try {
-    const opened = await openTraceSource(context, work, { wanted, room, onProgress })
+    const opened = await openTraceSource(context, work, { wanted, room, page, onProgress })
     source = opened
     let first = true
     const answer = async (task: TraceTask): Promise<TraceAnswer> => {

@@ -44,6 +44,8 @@ export interface SnapshotWork {
   readonly pool: TracePool
   /** what the record of each trace for the diagnostics is made with; default: none is made */
   readonly record?: TraceWanted['record'] | undefined
+  /** whether the explorer's page has the texts of turns; default: it has none, because nobody asked for them */
+  readonly pageTexts?: boolean | undefined
   /** how outputs name the page; default: by its path below the run's folder */
   readonly sourceName?: string | undefined
   /**

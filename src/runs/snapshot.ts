@@ -25,13 +25,13 @@ import type { FigureFormat } from '../render/figures/config.js'
 import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import type { ExplorerCollector } from '../render/explorer/collector.js'
+import { ExplorerCollector, PageBudget } from '../render/explorer/collector.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
 import { atSnapshot, measureTraces, recordsOf } from './measure.js'
 import type { SourceEnd } from './trace-source.js'
-import type { SnapshotSettings, SnapshotWork } from './snapshot-work.js'
+import type { SnapshotWork, TokenTables } from './snapshot-work.js'
 
 /** A snapshot without a study: the run's folder is its own. */
 export interface SnapshotRun extends SnapshotWork {
@@ -109,10 +109,11 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   const onProgress = await context.progress.onSnapshot?.(work.plan)
   try {
     // 1. Measure
-    const streams = openStreams(set, work.settings)
-    const measured = await streamTraces(context, work, streams, onProgress)
+    const streams = openStreams(set, work.settings.tables)
+    const explored = openCollector(work)
+    const measured = await streamTraces(context, work, { streams, explored }, onProgress)
     const finished = await finishSnapshot(context, work, measured, { set, finishTokens: metadata => streams.finish(metadata) })
-    return { ...finished, records: measured.records, explored: await streams.explored() }
+    return { ...finished, records: measured.records, explored }
   } catch (error) {
     throw error instanceof Fault ? atSnapshot(error, work.plan) : error
   }
@@ -205,11 +206,16 @@ interface Streams {
   /** a free buffer for the columns of a later trace; null: there is none */
   room(): SharedArrayBuffer | null
   finish(meta: TokenMetadata): Promise<void>
-  /** for the page of the explorer; whole after `finish` */
-  explored(): Promise<ExplorerCollector>
 }
 
 const MAX_WRITES_UNDER_WAY = 2
+
+/** What `all` and `traces` embed in the explorer's page at most: above it they say how to look. */
+const BESIDE_OUTPUTS = { tokens: 2_000_000, bytes: 24_000_000, textBytes: 12_000_000 }
+
+function openCollector({ settings, pageTexts = false }: SnapshotWork): ExplorerCollector {
+  return new ExplorerCollector(settings.traces.jump_threshold, new PageBudget(BESIDE_OUTPUTS), pageTexts)
+}
 
 /** Traces behind which a run is a long one. The build's snapshot has fewer: what it keeps of the compiled code fits an engine without flags. */
 const LONG_RUN = 8
@@ -220,17 +226,10 @@ interface TokenWriter {
   finish(metadata: TokenMetadata): Promise<FileSummary>
 }
 
-interface TraceTakers {
-  /** in the order in which the record lists them */
-  readonly writers: readonly TokenWriter[]
-  readonly explored: ExplorerCollector
-}
-
-async function openWriters(set: OutputSet, { tables = { arrow: true, parquet: false }, traces }: SnapshotSettings): Promise<TraceTakers> {
-  const { arrow, parquet } = tables
-  const [{ TraceArchiveWriter }, { openCollector }, arrowModule, parquetModule] = await Promise.all([
+/** In the order in which the record lists them. */
+async function openWriters(set: OutputSet, { arrow, parquet }: TokenTables): Promise<TokenWriter[]> {
+  const [{ TraceArchiveWriter }, arrowModule, parquetModule] = await Promise.all([
     import('../render/outputs/archive.js'),
-    import('./explorer-page.js'),
     arrow ? import('../render/outputs/arrow.js') : null,
     parquet ? import('../render/outputs/token-parquet.js') : null,
     loadLastSteps()
@@ -239,14 +238,14 @@ async function openWriters(set: OutputSet, { tables = { arrow: true, parquet: fa
   if (arrowModule !== null) writers.push(await arrowModule.ArrowTraceWriter.open(set))
   writers.push(await TraceArchiveWriter.open(set))
   if (parquetModule !== null) writers.push(await parquetModule.ParquetTraceWriter.open(set))
-  return { writers, explored: openCollector(traces) }
+  return writers
 }
 
 /** The outputs are opened when a worker has the first trace: their libraries then load while the workers are busy. */
-function openStreams(set: OutputSet, settings: SnapshotSettings): Streams {
-  let opened: Promise<TraceTakers> | null = null
-  const open = (): Promise<TraceTakers> => {
-    opened ??= openWriters(set, settings)
+function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parquet: false }): Streams {
+  let opened: Promise<TokenWriter[]> | null = null
+  const open = (): Promise<TokenWriter[]> => {
+    opened ??= openWriters(set, tables)
     return opened
   }
   // Writes run while the next traces are sliced and measured. Only a few run at a time, which limits the columns in memory.
@@ -258,9 +257,8 @@ function openStreams(set: OutputSet, settings: SnapshotSettings): Streams {
     },
     room: () => free.pop() ?? null,
     async write(result, columns) {
-      const { writers, explored } = await open()
-      const taken = explored.write(result, columns)
-      const written = Promise.all([taken, ...writers.map(writer => writer.write(result.index, columns))]).then(() => {
+      const writers = await open()
+      const written = Promise.all(writers.map(writer => writer.write(result.index, columns))).then(() => {
         if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
       })
       // Awaited later; until then a failure must not count as an unhandled rejection.
@@ -270,11 +268,8 @@ function openStreams(set: OutputSet, settings: SnapshotSettings): Streams {
     },
     async finish(metadata) {
       await Promise.all(underWay)
-      const { writers } = await open()
+      const writers = await open()
       await Promise.all(writers.map(writer => writer.finish(metadata)))
-    },
-    async explored() {
-      return (await open()).explored
     }
   }
 }
@@ -282,7 +277,7 @@ function openStreams(set: OutputSet, settings: SnapshotSettings): Streams {
 async function streamTraces(
   context: RunContext,
   work: SnapshotWork,
-  streams: Streams,
+  { streams, explored }: { readonly streams: Streams; readonly explored: ExplorerCollector },
   onProgress: Done | undefined
 ): Promise<MeasuredTraces & Pick<RecordedSnapshot, 'records'>> {
   const { traces, examplesRequired } = work.settings
@@ -293,14 +288,16 @@ async function streamTraces(
     wanted: { columns: true, record: work.record ?? null },
     onProgress,
     room: streams.room,
+    page: explored.wanted,
     onFirst: streams.prepare,
     async take(trace) {
-      const { result, columns } = trace
+      const { result, columns, page } = trace
       if (result === null || columns === null) throw new Error('a trace without its columns')
       if (results.length === LONG_RUN) optimizeLater()
       results.push(result)
       records.push(...recordsOf(trace))
       collector.offer(result, columns)
+      explored.take(result, columns, page)
       await streams.write(result, columns)
     }
   })

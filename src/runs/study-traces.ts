@@ -16,9 +16,9 @@ export interface DiagnosedTraces extends MeasuredSnapshot {
 export async function measureStudyTraces(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<DiagnosedTraces> {
   const {
     plan,
-    settings: { traces }
+    settings: { traces, synthetic: pageTexts }
   } = work
-  const { records, explored, ...measured } = await measureSnapshot(context, { ...work, record: wantedRecord(traces) }, set)
+  const { records, explored, ...measured } = await measureSnapshot(context, { ...work, record: wantedRecord(traces), pageTexts }, set)
   const { sampling, ...told } = toldOfStudy(traces)
   const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = traces
   const settings: DiagnosisSettings = { successThreshold, jumpThreshold, sampling, history: null }

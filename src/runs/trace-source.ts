@@ -1,5 +1,6 @@
 /** What every source of traces gives: a page, a folder of NPZ files, a trainer's dump. */
 import type { SampleSource } from '../compute/traces/contract.js'
+import type { PageWanted } from '../compute/traces/page-blocks.js'
 import type { TraceTask, TraceTaskBase, TraceWanted } from '../compute/traces/trace-task.js'
 import { Fault } from '../core/errors.js'
 import type { DumpReading, ReadDump } from '../schema/samples.js'
@@ -35,10 +36,12 @@ export interface SourceOptions {
   readonly wanted: TraceWanted
   /** a free buffer for the columns of a later trace; null: there is none */
   readonly room: () => SharedArrayBuffer | null
+  /** asked before each trace; default: nothing is wanted */
+  readonly page?: (() => PageWanted | null) | undefined
   readonly onProgress: Done | undefined
 }
 
-export type TaskBase = Omit<TraceTaskBase, 'index' | 'room'>
+export type TaskBase = Omit<TraceTaskBase, 'index' | 'room' | 'page'>
 
 /** The header of a snapshot without a page. */
 export const NO_PAGE: SourceEnd['header'] = { snapshotTime: null, alignment: null, synthetic: false }

@@ -62,7 +62,7 @@ class PageTraces implements TraceSource {
         this.#page.release(bytes)
         continue
       }
-      yield { kind: 'snapshot', ...this.#base, room: this.#options.room(), index, offset, bytes }
+      yield { kind: 'snapshot', ...this.#base, room: this.#options.room(), page: this.#options.page?.() ?? null, index, offset, bytes }
     }
   }
 
@@ -129,7 +129,7 @@ class NpzTraces implements TraceSource {
     for (const [index, npz] of this.#files.entries()) {
       this.#context.throwIfInterrupted()
       if (!isIn(this.#part, index)) continue
-      yield { kind: 'npz', ...this.#base, room: this.#options.room(), index, npz }
+      yield { kind: 'npz', ...this.#base, room: this.#options.room(), page: this.#options.page?.() ?? null, index, npz }
     }
   }
 

@@ -3,6 +3,7 @@
  * Types and plain constants only; no stage's code.
  */
 import type { SamplingDesign } from './diagnostics.js'
+import type { TurnTexts } from './explorer.js'
 
 export type Outcome = 'success' | 'failure'
 
@@ -82,6 +83,8 @@ export interface ParsedTrace {
   /** positions in the response, as doubles; integers at most 2^53 once checked */
   readonly positions: Float64Array
   readonly spans: SpanTexts | null
+  /** of the turns, where they were asked for; absent: they were not, or the input has none */
+  readonly texts?: TurnTexts | undefined
 }
 
 /** Defaults without a study: the snapshot is the folder itself, and nothing is expected of its sampling. */

@@ -17,6 +17,7 @@ import {
   type SampleFields,
   type SampleNumbers
 } from '../../schema/samples.js'
+import type { TurnTexts } from '../../schema/explorer.js'
 import type { ParsedTrace, SpanTexts, TraceArrayName, TraceFields } from '../../schema/traces.js'
 import type { SampleSource } from './contract.js'
 
@@ -27,10 +28,12 @@ export interface PackedSample {
   readonly buffer: Uint8Array
   /** null: no texts are known */
   readonly spans: SpanTexts | null
+  /** of its turns; absent: not asked for */
+  readonly texts?: TurnTexts | undefined
 }
 
 /** Copies a sample into a buffer of the pool, which gets it back by `give(packed.buffer)`. */
-export function packSample(sample: Sample, buffers: SlicePool, spans: SpanTexts | null = null): PackedSample {
+export function packSample(sample: Sample, buffers: SlicePool, spans: SpanTexts | null = null, texts?: TurnTexts): PackedSample {
   const { index, place, fields, mask, arrays } = sample
   const named = SAMPLE_ARRAYS.flatMap(name => {
     const numbers = arrays[name]
@@ -47,7 +50,7 @@ export function packSample(sample: Sample, buffers: SlicePool, spans: SpanTexts 
   }
   const ownMask = new Uint8Array(buffer.buffer, at, mask.length)
   ownMask.set(mask)
-  return { sample: { index, place, fields, mask: ownMask, arrays: shared, tokenIds: null }, buffer, spans }
+  return { sample: { index, place, fields, mask: ownMask, arrays: shared, tokenIds: null }, buffer, spans, texts }
 }
 
 function sharedCopy(numbers: SampleNumbers, buffer: ArrayBufferLike, at: number): SampleNumbers {
@@ -70,7 +73,7 @@ function traceFields({ step, outcome, score, uid }: SampleFields): TraceFields {
  * The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. All lie in the memory of the thread's
  * kernel, which reads them there, and where the next trace takes their place.
  */
-export function traceOfSample({ sample, spans }: PackedSample): {
+export function traceOfSample({ sample, spans, texts }: PackedSample): {
   readonly trace: ParsedTrace
   readonly members: Readonly<Record<TraceArrayName, NpyFile>>
 } {
@@ -90,7 +93,8 @@ export function traceOfSample({ sample, spans }: PackedSample): {
       values: doubles(own.values.data),
       returns: doubles(own.returns.data),
       positions: doubles(kept.data),
-      spans
+      spans,
+      texts
     },
     members: { values: fileOf(own.values), returns: fileOf(own.returns), response_positions: fileOf(kept) }
   }

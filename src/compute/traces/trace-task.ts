@@ -19,6 +19,7 @@ import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName 
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { meansInFloat32, rmsesInFloat32 } from './float32.js'
 import { layColumns, membersOf } from './columns.js'
+import { pageBlocks, type PageBlocks, type PageWanted } from './page-blocks.js'
 import { recordOfSample, recordOfTrace, type SampleDiagnosticRecord } from '../diagnostics/trace-record.js'
 import { checkSameTrace, sourceOfSample, traceOfSample, type PackedSample } from './sample-trace.js'
 import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
@@ -47,6 +48,8 @@ export interface TraceTaskBase {
   readonly endMarker: string | null
   /** shared buffer that is free for the columns; a new one is made where it is too small */
   readonly room: SharedArrayBuffer | null
+  /** what the explorer's page wants beside columns; absent or null: nothing */
+  readonly page?: PageWanted | null
 }
 
 /** One trace object cut out of a snapshot. */
@@ -83,6 +86,8 @@ export type TraceAnswer =
       readonly result: TraceResult | null
       readonly columns: TraceColumns | null
       readonly record: SampleDiagnosticRecord | null
+      /** null: not wanted */
+      readonly page: PageBlocks | null
       readonly sample: SampleSource | null
     }
   | {
@@ -116,7 +121,7 @@ function sampleOf(task: TraceTask): SampleSource | null {
 
 function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
   const { keys, endMarker } = task
-  const trace = parseTrace(task, { keys, endMarker, scratch })
+  const trace = parseTrace(task, { keys, endMarker, scratch, keepTexts: task.page?.texts })
   const { score, npz, valueMean, valueRmse } = trace.fields
   if (score !== null && !Number.isFinite(score)) throw scoreNotFinite(trace.index, keys, score)
   return within(trace, () => {
@@ -165,7 +170,7 @@ function sampleTrace(task: SampleTraceTask): TraceAnswer {
   const source = sourceOfSample(task.sample.sample)
   return inFile(join(task.folder, source.file), () => {
     const measured = task.wanted.columns ? measuredSample(task, source) : null
-    return { ok: true, result: null, columns: null, ...measured, record: sampleRecord(task), sample: source }
+    return { ok: true, result: null, columns: null, page: null, ...measured, record: sampleRecord(task), sample: source }
   })
 }
 
@@ -197,6 +202,7 @@ interface StoredNpz {
 interface MeasuredTrace {
   readonly result: TraceResult
   readonly columns: TraceColumns | null
+  readonly page: PageBlocks | null
 }
 
 /** A trace of a page or an NPZ file. @param stored null for a trace without an NPZ file */
@@ -223,23 +229,22 @@ function measure(
     jumpThreshold: task.jumpThreshold,
     outcome
   })
-  return {
-    result: {
-      index: trace.index,
-      fields: { ...trace.fields, outcome },
-      outcomeFrom,
-      statistics,
-      npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
-      sample: sampleOf(task),
-      compared: task.kind === 'sample' ? task.against !== null : stored !== null && task.kind === 'snapshot',
-      synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
-      // The parser reuses its buffer for the next trace, so the flags are copied.
-      spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
-      signs: signsOf(trace.values, trace.returns, boundaries),
-      boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
-    },
-    columns: task.wanted.columns ? layColumns(trace, boundaries, members(), task.room) : null
+  const result: TraceResult = {
+    index: trace.index,
+    fields: { ...trace.fields, outcome },
+    outcomeFrom,
+    statistics,
+    npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
+    sample: sampleOf(task),
+    compared: task.kind === 'sample' ? task.against !== null : stored !== null && task.kind === 'snapshot',
+    synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
+    // The parser reuses its buffer for the next trace, so the flags are copied.
+    spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
+    signs: signsOf(trace.values, trace.returns, boundaries),
+    boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
   }
+  const columns = task.wanted.columns ? layColumns(trace, boundaries, members(), task.room) : null
+  return { result, columns, page: columns === null || task.page == null ? null : pageBlocks(columns, trace.texts ?? null) }
 }
 
 /** Span k ends at boundary k. The last span ends the trajectory and is not counted. */

@@ -57,6 +57,8 @@ export interface TraceOptions {
   /** text that is looked for at the end of every span's text; null: none, all flags are zero */
   readonly endMarker: string | null
   readonly scratch: TraceScratch
+  /** true: the texts of the spans are kept; default: they are counted alone */
+  readonly keepTexts?: boolean | undefined
 }
 
 const TRACE_KEYS = [
@@ -106,9 +108,12 @@ class TraceReader {
     valueRmse: null
   }
   #spans: SpanTexts | null = null
+  readonly #keepTexts: boolean
+  #texts: readonly string[] | null = null
   #at = 0
 
-  constructor({ keys, endMarker, scratch }: TraceOptions) {
+  constructor({ keys, endMarker, scratch, keepTexts = false }: TraceOptions) {
+    this.#keepTexts = keepTexts
     this.#text = scratch.text
     this.#scratch = scratch
     this.#keys = keys
@@ -142,7 +147,8 @@ class TraceReader {
       values: values.view(),
       returns: returns.view(),
       positions: positions.view(),
-      spans: this.#spans
+      spans: this.#spans,
+      ...(this.#texts === null ? {} : { texts: { turns: this.#texts, tokens: null } })
     }
   }
 
@@ -207,7 +213,7 @@ class TraceReader {
     this.#at = scanNumberArray(this.#text, this.#at + 1, this.#scratch.columns[key], name)
   }
 
-  /** Counts the texts and checks their ends; keeps none. */
+  /** Counts the texts and checks their ends; keeps them where they are asked for. */
   #readSpans(): void {
     const text = this.#text
     const array = this.#keys.segment_texts
@@ -215,11 +221,14 @@ class TraceReader {
     if (text.bytes[this.#at] !== Ascii.OpenBracket) throw this.#unfit('an array of strings or null', { array })
     const ends = text.kernel.flags()
     let count = 0
+    const start = this.#at
     this.#at = text.skipSpace(this.#at + 1)
     if (text.bytes[this.#at] === Ascii.CloseBracket) this.#at++
     else count = this.#readTexts(ends, array)
     text.kernel.take(count)
     this.#spans = { count, endsWithMarker: ends.subarray(0, count) }
+    // Their grammar was checked just now.
+    if (this.#keepTexts) this.#texts = JSON.parse(text.bytes.toString('utf8', start, this.#at)) as string[]
   }
 
   /** Checks each text's end, from the first one's quote on. Returns their number and leaves the cursor behind the `]`. */

@@ -23,6 +23,8 @@ const MODELS = ['BPE', 'Unigram', 'WordPiece']
 export interface TokenDecoder {
   /** The text of some ids. Ids that the vocabulary lacks give none. */
   text(ids: Int32Array): string
+  /** The text that each id adds, which together are `text(ids)`: of a character of several ids the last has it, the others none. */
+  pieces(ids: Int32Array): string[]
   /** Whether `text(ids)` ends with `marker`, which is not empty. Only as many of the last ids are decoded as that needs. */
   endsWith(ids: Int32Array, marker: string): boolean
 }
@@ -106,6 +108,8 @@ interface Decoder {
 const AS_STORED = { skip_special_tokens: false, clean_up_tokenization_spaces: false }
 /** Most characters that a character cut at the front may leave. */
 const CUT = 3
+/** Most ids that one character may have: a further id shows what there is. */
+const MOST_IDS = 8
 
 class DecodingTokenizer implements TokenDecoder {
   readonly #decoder: Decoder
@@ -125,6 +129,26 @@ class DecodingTokenizer implements TokenDecoder {
       const found = printable(describeCause(cause))
       throw new Fault({ format: 'tokenizer', problem: 'cannot decode', found, expected: 'text', place: this.#place, cause })
     }
+  }
+
+  pieces(ids: Int32Array): string[] {
+    const pieces: string[] = []
+    // A decoder may treat the first id in its own way: each text is what a further id adds to some before it.
+    let from = 0
+    let read = 0
+    for (let i = 0; i < ids.length; i++) {
+      const before = this.text(ids.subarray(from, read))
+      const text = this.text(ids.subarray(from, i + 1))
+      const isWhole = text.length > before.length && !text.endsWith('\ufffd')
+      if (!isWhole && i + 1 < ids.length && i - read < MOST_IDS) {
+        pieces.push('')
+        continue
+      }
+      pieces.push(text.slice(before.length))
+      from = read
+      read = i + 1
+    }
+    return pieces
   }
 
   endsWith(ids: Int32Array, marker: string): boolean {

@@ -15,7 +15,10 @@
  * Numbers are as exact as the inputs: values and returns are float32 where that loses nothing, else float64.
  */
 import type { Generator } from '../outputs/output-names.js'
+import type { TraceTexts } from '../../schema/explorer.js'
 import type { Outcome } from '../../schema/traces.js'
+
+export { TOKEN_COLUMNS, type TraceTexts } from '../../schema/explorer.js'
 
 /** Buckets of a sparkline. */
 export const SPARK_BUCKETS = 32
@@ -76,12 +79,6 @@ export interface ExplorerJumps {
   readonly boundary: readonly boolean[]
 }
 
-/**
- * Columns of the Arrow stream of an embedded trace: [tokens] each. `step` is the response position minus that of the token
- * before (of the first token: the position): 1 inside a turn, more at a boundary.
- */
-export const TOKEN_COLUMNS = ['value', 'return', 'step'] as const
-
 /** Columns of the Arrow stream of a served view: [kept tokens] each. `turn` is 0-based, `change` NaN for the first token of a trace. */
 export const VIEW_COLUMNS = ['index', 'value', 'return', 'change', 'position', 'turn'] as const
 
@@ -97,15 +94,6 @@ export interface TraceView {
   readonly change: Float64Array
   readonly position: Float64Array
   readonly turn: Int32Array
-}
-
-export interface TraceTexts {
-  /** [turns] */
-  readonly turns: readonly string[]
-  /** [turns][tokens of the turn] where tokens have texts of their own; null: a turn's text is spread over its tokens */
-  readonly tokens: ReadonlyArray<readonly string[]> | null
-  /** number of passages that looked like secrets and were taken out */
-  readonly removed: number
 }
 
 /** Where the script takes tokens from: the page, or its server. */

@@ -1,5 +1,6 @@
 /** `preview/traces.html`: head, index, diagnostics, blocks of tokens, script, written as a stream. What it holds: `contract.ts`. */
 import { readFileSync } from 'node:fs'
+import type { PageBlocks } from '../../compute/traces/page-blocks.js'
 import { refuseSecretsInJson } from '../outputs/json-secrets.js'
 import type { FileSummary } from '../outputs/output-file.js'
 import { EXPLORER_PAGE, type Generator } from '../outputs/output-names.js'
@@ -12,13 +13,15 @@ import { EXPLORER_STYLE } from './style.js'
 
 export interface ExplorerPage {
   readonly generator: Generator
+  /** whether it has texts of turns */
+  readonly texts: boolean
   readonly snapshots: readonly PageSnapshot[]
 }
 
 export interface PageSnapshot {
   readonly snapshot: ExplorerSnapshot
   /** see `ExplorerCollector` */
-  readonly blocks: readonly Uint8Array[]
+  readonly blocks: readonly PageBlocks[]
   /** HTML of its findings and of the critic's quality; null: not diagnosed */
   readonly diagnostics: string | null
 }
@@ -52,11 +55,11 @@ export function diagnosticsElement(snapshot: number, html: string): string {
   return `<template id="diagnostics-${snapshot}">${html}</template>\n`
 }
 
-export async function writeExplorerPage(set: OutputSet, { generator, snapshots }: ExplorerPage): Promise<FileSummary> {
+export async function writeExplorerPage(set: OutputSet, { generator, texts, snapshots }: ExplorerPage): Promise<FileSummary> {
   const document: ExplorerDocument = {
     generator,
     tokens: 'embedded',
-    texts: false,
+    texts,
     snapshots: snapshots.map(({ snapshot }) => snapshot)
   }
   const { before, after } = explorerParts(document)
@@ -65,7 +68,10 @@ export async function writeExplorerPage(set: OutputSet, { generator, snapshots }
   await write(before + indexElement(document))
   for (const [s, { blocks, diagnostics }] of snapshots.entries()) {
     if (diagnostics !== null) await write(diagnosticsElement(s, diagnostics))
-    for (const [t, block] of blocks.entries()) await write(blockElement(`tokens-${s}-${t}`, block))
+    for (const [t, block] of blocks.entries()) {
+      await write(blockElement(`tokens-${s}-${t}`, block.tokens))
+      if (texts && block.texts !== null) await write(blockElement(`texts-${s}-${t}`, block.texts))
+    }
   }
   await write(after)
   return file.end()
