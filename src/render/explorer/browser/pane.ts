@@ -10,6 +10,7 @@ import { shortNumber } from './columns.js'
 import { button, element } from './dom.js'
 import { headedScene, pngFile, saveFile, svgFile, viewCsv } from './exports.js'
 import { jumpList, type JumpPlace } from './jump-list.js'
+import { keyHelp } from './key-help.js'
 import { Minimap } from './minimap.js'
 import { Newest } from './newest.js'
 import type { ExplorerSources } from './sources.js'
@@ -122,6 +123,7 @@ export class Pane {
       this.#minimap.element
     )
     if (this.#text !== null) curve.append(this.#text.element)
+    if (this.#number === 0) curve.append(keyHelp())
     return element('div', { class: 'pane' }, lists, curve)
   }
 
