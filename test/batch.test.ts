@@ -128,7 +128,7 @@ t.test('a batch ends with counts, sums, the reason of each failure on its row, a
   t.match(run.stdout, new RegExp(`^6 traces, ${tokens} tokens; mean value of successes -?\\d\\S*, of failures -?\\d\\S*$`, 'm'))
   t.match(
     run.stdout,
-    /\nindex: out\/critic-trace-snapshots\.json\nverdict: FAILED, 3 snapshots: 2 done, 0 unchanged, 1 failed\nread: out\/preview\/critic-traces-over-steps\.html\nlook: out\/figures\/critic-traces-over-steps\.svg\n$/
+    /\nindex: out\/critic-trace-snapshots\.json\nverdict: FAILED, 3 snapshots: 2 done, 0 unchanged, 1 failed\nread: out\/preview\/critic-traces-over-steps\.html\nlook: out\/figures\/critic-traces-over-steps\.svg\nexplore: out\/good\/preview\/traces\.html and 1 more page\n$/
   )
   const again = await traced(dir, 'many', '--formats', 'svg')
   t.match(again.stdout, /^verdict: FAILED, 3 snapshots: 0 done, 2 unchanged, 1 failed$/m)

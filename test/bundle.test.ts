@@ -45,7 +45,7 @@ t.test('bundles and modules write the same bytes, whatever the engine kept', t =
   const of = (program: string, flags?: readonly string[]): Record<string, string> => outputs(program, join(dir, `out-${++runs}`), flags)
 
   const wanted = of(join(dist, 'modules.js'))
-  t.equal(Object.keys(wanted).length, 12)
+  t.equal(Object.keys(wanted).length, 13)
   t.strictSame(of(join(root, 'dist/run.js')), wanted, 'as built')
   t.strictSame(of(join(dist, 'run.js'), ['--no-opt']), wanted, 'in an engine with other settings')
   for (const name of BUNDLES) truncateSync(compiled(name), 1000)

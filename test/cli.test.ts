@@ -77,8 +77,8 @@ t.test('a command line becomes plain data', t => {
 
 t.test('what is no command line says what one is', t => {
   const refused: ReadonlyArray<readonly [string[], RegExp]> = [
-    [[], /^usage no command: nothing, expected all, traces, watch, diagnose, merge, verify, audit, study, manifest, fetch$/],
-    [['al'], /^usage unknown command: al, expected all, traces, watch, diagnose, merge, verify, audit, study, manifest, fetch$/],
+    [[], /^usage no command: nothing, expected all, traces, watch, diagnose, explore, merge, verify, audit, study, manifest, fetch$/],
+    [['al'], /^usage unknown command: al, expected all, traces, watch, diagnose, explore, merge, verify, audit, study, manifest, fetch$/],
     [['alll'], /^usage unknown command: alll, .*; did you mean all\?$/],
     [['__proto__'], /^usage unknown command: __proto__/],
     [['traces'], /^usage no path: traces without PATH/],
@@ -181,7 +181,7 @@ t.test('help and version go to standard output, usage faults to standard error',
   t.match(wrong, { code: 2, stdout: '' })
   t.equal(
     wrong.stderr,
-    'critic-traces: usage unknown command: frobnicate, expected all, traces, watch, diagnose, merge, verify, audit, study, manifest, fetch\n' +
+    'critic-traces: usage unknown command: frobnicate, expected all, traces, watch, diagnose, explore, merge, verify, audit, study, manifest, fetch\n' +
       'critic-traces: --help lists the commands\n'
   )
 })
@@ -243,7 +243,7 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     'snap'
   ])
   t.same(readdirSync(join(dir, 'out/figures')), ['critic-traces-over-steps.svg'])
-  t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'run.json', 'training_data'])
+  t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'preview', 'run.json', 'training_data'])
   t.same(readdirSync(join(dir, 'out/snap/figures')), ['08-critic-traces.svg'])
   t.same(readdirSync(join(dir, 'out/snap/training_data')).sort(), [
     'critic-trace-arrays.npz',

@@ -82,7 +82,9 @@ export function statesOf(folder: string): readonly string[] {
 /** Hashes of what a merge and one machine both write. */
 export function outputsOf(out: string): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(hashes(out)).filter(([path]) => !/(?:^|\/)(?:(?:diagnose-)?run\.json|critic-trace-arrays\.npz)$/.test(path))
+    Object.entries(hashes(out)).filter(
+      ([path]) => !/(?:^|\/)(?:(?:diagnose-)?run\.json|critic-trace-arrays\.npz|preview\/traces\.html)$/.test(path)
+    )
   )
 }
 

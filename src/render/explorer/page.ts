@@ -11,6 +11,9 @@ import { visible } from '../page/text.js'
 import type { ExplorerDocument, ExplorerSnapshot } from './contract.js'
 import { EXPLORER_STYLE } from './style.js'
 
+/** The script, as the build made it (`tools/build.ts`): it is no module of the program. */
+const SCRIPT = '../../../bundle/explorer.js'
+
 export interface ExplorerPage {
   readonly generator: Generator
   /** whether it has texts of turns */
@@ -86,7 +89,6 @@ function scriptJson(value: object): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }
 
-/** The script, as the build made it. */
 function explorerScript(): string {
-  return readFileSync(new URL('../../../bundle/explorer.js', import.meta.url), 'utf8')
+  return readFileSync(new URL(SCRIPT, import.meta.url), 'utf8')
 }
