@@ -8,7 +8,7 @@ import { element } from './dom.js'
 import { Newest } from './newest.js'
 import { exactNumber } from './read-out.js'
 import type { ExplorerSources } from './sources.js'
-import { lowerBound } from './tokens.js'
+import { firstNotBelow } from './tokens.js'
 import { ownPieces, piecesAround, spreadPieces, type TextPiece } from './turn-pieces.js'
 
 /** Steps of the scale of colours, as in the style sheet: classes v0 to v8. */
@@ -118,7 +118,7 @@ export class TurnText {
   }
 
   #piece({ text, token }: TextPiece, first: number, view: TraceView): HTMLElement {
-    const value = view.value[lowerBound(view.index, first + token)]
+    const value = view.value[firstNotBelow(view.index, first + token)]
     const { min, max } = this.#values
     const step = max > min ? Math.max(0, Math.min(STEPS - 1, Math.floor(((value - min) / (max - min)) * STEPS))) : 0
     const made = element('span', { class: `v${step}`, text, attributes: { title: `token ${first + token}, value ${exactNumber(value)}` } })
