@@ -83,6 +83,12 @@ await withBrowser(async browser => {
       await page.locator('.about').innerText(),
       'group <img src=x onerror="document.title=1"><script>document.title=2</script>\\u202e=cmd()\\u0007'
     )
+    // As where the page has no room for the texts of a trace.
+    await page.locator('[id="texts-0-6"]').evaluate(block => block.remove())
+    await page.locator('tr[data-trace="6"] td.mean').click()
+    await becomes(async () => (await page.locator('.turn-text h3').innerText()) === 'No text')
+    t.equal(await page.locator('.turn-text .hint').innerText(), 'Texts of this trace are not here: the page has no block texts-0-6.')
+    t.equal(await text.innerText(), '')
     t.equal(await page.title(), '[synthetic] Traces: step <1>')
     t.equal(await page.locator('main img, main script').count(), 0)
     t.same(complaints, [])

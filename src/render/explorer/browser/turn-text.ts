@@ -42,7 +42,7 @@ export class TurnText {
   constructor(sources: ExplorerSources, values: Range, actions: TextActions) {
     this.#sources = sources
     this.#values = values
-    this.#load = new Newest(reason => sources.report(`The text of this turn cannot be read: ${String(reason)}`))
+    this.#load = new Newest(reason => this.#fail(reason))
     const scale = element(
       'span',
       { class: 'ramp' },
@@ -95,6 +95,14 @@ export class TurnText {
         this.#render(loaded)
       }
     )
+  }
+
+  /** Not every trace has texts: a page has room for so many. */
+  #fail(reason: unknown): void {
+    this.#shown = null
+    this.#title.textContent = 'No text'
+    this.#note.textContent = `Texts of this trace are not here: ${reason instanceof Error ? reason.message : String(reason)}.`
+    this.#body.replaceChildren()
   }
 
   #render({ turn, texts, view, first, tokens, part }: ShownTurn): void {
