@@ -9,19 +9,8 @@ import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { figureHead } from '../head.js'
 import { HEADING_HEIGHT, innerWidth, PAGE_SHEET, SHEET_MARGIN, sheetHeight, type FigureSheet } from '../sheet.js'
-import {
-  FONT_FAMILY,
-  GUIDE,
-  INK,
-  MEAN_LINE,
-  PLOT_PADDING,
-  plotArea,
-  RAW_LINE,
-  SERIES,
-  X_AXIS_HEIGHT,
-  yAxisWidth,
-  type KeyEntry
-} from '../style.js'
+import { INK, SERIES } from '../palette.js'
+import { FONT_FAMILY, GUIDE, MEAN_LINE, PLOT_PADDING, plotArea, RAW_LINE, X_AXIS_HEIGHT, yAxisWidth, type KeyEntry } from '../style.js'
 import { describeFigure08 } from './describe.js'
 import { examplePanel, prepareExample } from './example.js'
 import { findExample, outcomeKind, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
