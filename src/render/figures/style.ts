@@ -1,11 +1,7 @@
-/**
- * The common style of all figures: type sizes, colours, axes. The colours are those of Okabe and Ito (2008), which
- * colour-blind readers can distinguish. Greyscale readers have marker shape, fill and line style. No text is smaller
- * than 8 points.
- */
-import type { Outcome } from '../../schema/traces.js'
+/** The common style of all figures: type sizes, axes, legends. No text is smaller than 8 points. The colours stand in `palette.ts`. */
 import type { AxisScale } from '../../schema/histories.js'
 import type { BarMark, FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
+import { INK, type SeriesStyle } from './palette.js'
 import { drawnWidth } from './text-width.js'
 import { fittingTicks, type Range, type Ticks } from './ticks.js'
 
@@ -14,34 +10,6 @@ export const TEXT_SIZE = 8
 export const TITLE_SIZE = 10
 /** A panel's label and title. Their baseline is `above` the chart box, and the title is `indent` to the right of the label. */
 export const HEADING = { size: 8.5, above: 4, indent: 18 } as const
-
-export const INK = {
-  text: '#1a1a1a',
-  quiet: '#595959',
-  axis: '#4d4d4d',
-  grid: '#e9e9e9',
-  minorGrid: '#f0f0f0',
-  guide: '#8c8c8c',
-  zero: '#4d4d4d'
-} as const
-
-export interface SeriesStyle {
-  /** colour of marker outlines and lines of means */
-  readonly strong: string
-  /** colour of raw values behind them */
-  readonly faint: string
-  readonly pointStyle: string
-  readonly rotation: number
-  readonly radius: number
-  readonly fill: string
-}
-
-/** Success: a filled circle. Failure: an open triangle pointing down. Unknown: a grey cross. */
-export const SERIES: { readonly [kind in Outcome | 'unknown']: SeriesStyle } = {
-  success: { strong: '#0072b2', faint: '#8ec3e3', pointStyle: 'circle', rotation: 0, radius: 2.6, fill: '#0072b2' },
-  failure: { strong: '#b84a00', faint: '#f2b48a', pointStyle: 'triangle', rotation: 180, radius: 3.4, fill: 'transparent' },
-  unknown: { strong: '#666666', faint: '#c8c8c8', pointStyle: 'crossRot', rotation: 0, radius: 2.8, fill: '#666666' }
-}
 
 /** Every axis states its font. Chart.js uses the font of the chart for the room of an axis, but not for its text. */
 const AXIS_FONT = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 } as const

@@ -5,15 +5,12 @@
  * - null is an empty cell; an empty text is `""`;
  * - a number is the shortest decimal that reads back as the same double (`-0` for negative zero, `1e-7`, `1e+21`);
  *   NaN and infinities are refused;
- * - a text that a spreadsheet would take for a formula (first character = + - @, one of these in fullwidth, tab, carriage
- *   return or line feed) gets a leading apostrophe; numbers never do.
+ * - a text that a spreadsheet would take for a formula gets a leading apostrophe (`csv-text.ts`); numbers never do.
  */
 import { Fault } from '../../core/errors.js'
+import { textCell } from './csv-text.js'
 
 export type CsvCell = number | string | null
-
-const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
-const NEEDS_QUOTES = /[",\r\n]/
 
 /** @throws Fault for NaN and infinities */
 export function numberCell(value: number): string {
@@ -22,11 +19,6 @@ export function numberCell(value: number): string {
     throw new Fault({ format: 'csv', problem: 'cell not finite', found: String(value), expected })
   }
   return Object.is(value, -0) ? '-0' : String(value)
-}
-
-export function textCell(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text
-  return safe === '' || NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 function cellText(cell: CsvCell): string {

@@ -1,8 +1,9 @@
 /** The script of the explorer's page. */
 import type { ExplorerDocument } from '../contract.js'
+import { Explorer } from './app.js'
+import { EmbeddedStore } from './embedded-store.js'
 
-const found = document.getElementById('explorer')?.textContent ?? ''
-const { snapshots } = JSON.parse(found) as ExplorerDocument
-const said = document.createElement('p')
-said.textContent = `${snapshots.reduce((sum, { traces }) => sum + traces.tokens.length, 0)} traces`
-document.getElementById('main')?.append(said)
+const main = document.getElementById('main')
+const index = document.getElementById('explorer')
+if (main === null || index === null) throw new Error('this page has no traces')
+new Explorer(JSON.parse(index.textContent) as ExplorerDocument, new EmbeddedStore(document), main)

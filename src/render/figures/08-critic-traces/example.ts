@@ -12,12 +12,12 @@ import { decimateSpans, spanMeans, type Decimated } from '../decimate.js'
 import { spanStarts } from '../spans.js'
 import { decimalsFor, formatFigureCount, formatFixed, formatPlural, formatScientific } from '../format.js'
 import { addLine, emptyEnvelope, placeLabel, type InkEnvelope, type LabelPlacement } from '../place-label.js'
+import { INK, SERIES } from '../palette.js'
 import {
   chartOptions,
   horizontalTicks,
   emptyNote,
   GUIDE,
-  INK,
   isDrawable,
   chartAxis,
   MEAN_LINE,
@@ -25,7 +25,6 @@ import {
   plotArea,
   RAW_LINE,
   RAW_LINE_FEW,
-  SERIES,
   TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'

@@ -8,17 +8,16 @@ import { OUTPUT_PATHS } from '../../outputs/output-names.js'
 import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
+import { INK, SERIES } from '../palette.js'
 import {
   FONT_FAMILY,
   figureTitle,
   GUIDE,
-  INK,
   legendRow,
   MEAN_LINE,
   PLOT_PADDING,
   plotArea,
   RAW_LINE,
-  SERIES,
   syntheticMark,
   X_AXIS_HEIGHT,
   yAxisWidth

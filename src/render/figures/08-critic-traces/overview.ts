@@ -3,18 +3,17 @@ import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/trace
 import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { formatFigureCount } from '../format.js'
+import { INK, SERIES } from '../palette.js'
 import {
   chartOptions,
   horizontalTicks,
   emptyNote,
   FONT_FAMILY,
-  INK,
   isDrawable,
   chartAxis,
   NO_TICKS,
   plotArea,
   POINT_OUTLINE,
-  SERIES,
   TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'

@@ -1,7 +1,8 @@
 /** Series of estimates with their intervals, and the look of each: what the figures of the diagnostics draw. */
 import type { Estimate } from '../../../compute/diagnostics/contract.js'
 import { curveStyle } from '../curves/style.js'
-import { isDrawable, SERIES, type SeriesStyle } from '../style.js'
+import { SERIES, type SeriesStyle } from '../palette.js'
+import { isDrawable } from '../style.js'
 
 export interface BandPoint {
   readonly x: number

@@ -2,9 +2,9 @@
 import type { Quality } from '../../../compute/diagnostics/contract.js'
 import type { FigureText, LegendKey, Rectangle } from '../config.js'
 import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
+import { INK } from '../palette.js'
 import {
   figureTitle,
-  INK,
   legendRow,
   PLOT_PADDING,
   pointMark,

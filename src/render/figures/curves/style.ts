@@ -3,7 +3,7 @@
  * neighbours, and a marker for each. Greyscale and colour-blind readers can therefore distinguish the series. Raw
  * values have a light solid colour. A transparent one would look different in print and take more bytes.
  */
-import type { SeriesStyle } from '../style.js'
+import type { SeriesStyle } from '../palette.js'
 
 const OPEN = '#ffffff'
 
