@@ -7,7 +7,7 @@ import { curveFigureData } from '../src/compute/histories/figures.js'
 import { curveFor, historyFor, joinSelection } from '../src/compute/histories/join.js'
 import { selectRuns } from '../src/compute/histories/selection.js'
 import { analysisStatistics } from '../src/compute/histories/statistics.js'
-import { supplyTarget, viewOf } from '../src/compute/histories/supplied.js'
+import { supplyTarget, historyView } from '../src/compute/histories/supplied.js'
 import { displayHours, elapsedHours } from '../src/compute/histories/time.js'
 import { trailingMean } from '../src/compute/histories/windows.js'
 import { finish } from '../src/compute/histories/work.js'
@@ -747,7 +747,7 @@ t.test("a target whose own points are beyond the axis gets none: its curve would
   const { selections } = analysed(study, listed, histories)
   const [base, ours] = analysis.selections.map(name => {
     const history = historyFor(selections, name)
-    return viewOf(history, curveFor(history, 'validation'), 'time')
+    return historyView(history, curveFor(history, 'validation'), 'time')
   })
   const rule = analysis.supplied as SuppliedPoints
   t.equal(supplyTarget(rule, 'validation', 'time', base, ours).prefix.length, 2)

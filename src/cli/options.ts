@@ -16,7 +16,7 @@ export const CLI_COMMANDS = {
   },
   watch: {
     arguments: 'PATH…',
-    does: 'critic traces as a trainer writes them; figure and page over steps stay current',
+    does: 'critic traces as a trainer writes them; figure and page stay current',
     example: 'watch my-run/dumps --out out'
   },
   diagnose: {
@@ -26,7 +26,7 @@ export const CLI_COMMANDS = {
   },
   explore: {
     arguments: 'PATH…',
-    does: 'a page to look at traces: table, curves down to single tokens, jumps, diagnostics',
+    does: 'one page of traces: table, curves down to tokens, jumps, diagnostics',
     example: 'explore my-run/step_10 my-run/step_20 --out out'
   },
   merge: {

@@ -11,7 +11,16 @@ import type { CurvePlace, DisplayedCurve, PointSource, PointProvenance, Selectio
 import { drawnValue } from './drawn-numbers.js'
 import { curveFor, historyFor, metricFor } from './join.js'
 import { hasStep } from './steps.js'
-import { anchorOfReference, borrowedFrom, sharedBy, supplyTarget, viewOf, type Anchor, type View, type ViewPoints } from './supplied.js'
+import {
+  anchorOfReference,
+  borrowedFrom,
+  sharedBy,
+  supplyTarget,
+  historyView,
+  type Anchor,
+  type View,
+  type ViewPoints
+} from './supplied.js'
 import { trailingMean } from './windows.js'
 import { PIECE, type Work } from './work.js'
 
@@ -131,7 +140,7 @@ function anchored(reference: ViewPoints, { position, provenance }: Anchor): Sour
 
 function viewIn(histories: Histories, selection: string, metric: string, view: View): ViewPoints {
   const history = historyFor(histories, selection)
-  return viewOf(history, curveFor(history, metric), view)
+  return historyView(history, curveFor(history, metric), view)
 }
 
 function* mergeParts(parts: readonly SourcePoints[]): Work<Pick<DisplayedCurve, 'x' | 'value' | 'source' | 'observation'>> {

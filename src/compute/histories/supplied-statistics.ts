@@ -5,7 +5,7 @@ import type { HistoryStatistics, SuppliedMetric } from './document.js'
 import { curveFor, historyFor, metricFor } from './join.js'
 import { LISTED_STEPS } from './metric-statistics.js'
 import type { Reasons } from './reasons.js'
-import { stepsAt, supplyTarget, unfilledSteps, viewOf, type View } from './supplied.js'
+import { stepsAt, supplyTarget, unfilledSteps, historyView, type View } from './supplied.js'
 import type { Work } from './work.js'
 
 export function* suppliedStatistics(
@@ -34,7 +34,7 @@ function suppliedMetric(
   const views = (view: View) =>
     [rule.reference, rule.target].map(name => {
       const history = historyFor(histories, name)
-      return viewOf(history, curveFor(history, metric), view)
+      return historyView(history, curveFor(history, metric), view)
     })
   const [stepReference, stepTarget] = views('step')
   const [timeReference, timeTarget] = views('time')

@@ -49,7 +49,7 @@ export interface SuppliedToTarget {
 const NONE = new Int32Array(0)
 const NOTHING: SuppliedToTarget = { prefix: NONE, sameStep: NONE, anchor: null }
 
-export function viewOf(history: SelectionHistory, curve: Curve, view: View): ViewPoints {
+export function historyView(history: SelectionHistory, curve: Curve, view: View): ViewPoints {
   const index = view === 'step' ? curve.steps : curve.times
   const x = new Float64Array(index.length)
   for (let k = 0; k < x.length; k++) {

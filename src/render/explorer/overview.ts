@@ -6,7 +6,7 @@ import type { TraceColumns, TraceResult } from '../../compute/traces/contract.js
 import { SPARK_BUCKETS, type ExplorerSnapshot } from './contract.js'
 import { LargestJumps } from './jumps.js'
 
-interface Row {
+interface OverviewRow {
   readonly result: Pick<TraceResult, 'fields' | 'statistics'>
   readonly largest: { readonly at: number; readonly change: number } | null
   /** [SPARK_BUCKETS, 2] smallest and largest value of each bucket */
@@ -18,7 +18,7 @@ export type NamedSnapshot = Pick<ExplorerSnapshot, 'name' | 'synthetic' | 'snaps
 export class ExplorerOverview {
   readonly #jumpThreshold: number
   readonly #jumps: LargestJumps
-  readonly #rows: Row[] = []
+  readonly #rows: OverviewRow[] = []
   #smallest = Infinity
   #largest = -Infinity
   #tokens = 0
@@ -66,7 +66,7 @@ export class ExplorerOverview {
   }
 
   /** A short trace has tokens in several buckets: the change that is seen again there is 0, and no jump. */
-  #pass({ values, boundaries }: Pick<TraceColumns, 'values' | 'boundaries'>): Pick<Row, 'largest' | 'spark'> {
+  #pass({ values, boundaries }: Pick<TraceColumns, 'values' | 'boundaries'>): Pick<OverviewRow, 'largest' | 'spark'> {
     const { length } = values
     const spark = new Float32Array(2 * SPARK_BUCKETS)
     let before = values[0]
