@@ -1,7 +1,7 @@
 /** Pages of the explorer, made of traces that a test states, with texts, and without a run. */
 import { gzipSync } from 'node:zlib'
 import type { TraceResult } from '../../src/compute/traces/contract.js'
-import { tokenBlock } from '../../src/render/explorer/blocks.js'
+import { pageBlocks } from '../../src/compute/traces/page-blocks.js'
 import type { ExplorerDocument, TraceTexts } from '../../src/render/explorer/contract.js'
 import { ExplorerOverview } from '../../src/render/explorer/overview.js'
 import { diagnosticsElement, explorerParts, indexElement } from '../../src/render/explorer/page.js'
@@ -71,7 +71,7 @@ export async function explorerHtml(snapshots: readonly ExploredSnapshotOfTest[])
     for (const [t, trace] of traces.entries()) {
       const tokens = tokensOf(trace)
       overview.take(resultOf(t, trace, tokens), tokens)
-      block(`tokens-${s}-${t}`, await tokenBlock(tokens))
+      block(`tokens-${s}-${t}`, pageBlocks(tokens, null).tokens)
       if (trace.texts !== undefined) block(`texts-${s}-${t}`, gzipSync(JSON.stringify(trace.texts)))
     }
     if (diagnostics !== undefined) elements.push(diagnosticsElement(s, diagnostics))
