@@ -4,7 +4,7 @@ import { EXIT } from '../core/errors.js'
 import { ExplorerServer } from '../runs/explorer-server.js'
 import { readServed } from '../runs/serve-explorer.js'
 import type { ExploreOptions } from './args.js'
-import { beginExploring, exploredText, listedSnapshot } from './explore.js'
+import { beginExploring, exploredText, listedSnapshot } from './begin-exploring.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
 
