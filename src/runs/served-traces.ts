@@ -10,15 +10,15 @@ import { viewOf, type TraceTokens, type ViewRange } from '../render/explorer/vie
 import type { TraceTaker } from './explore.js'
 import type { SpillFile } from './spill-file.js'
 
-type Numbers = Float32Array | Float64Array
+type NumberColumn = Float32Array | Float64Array
 
 /** Reads elements `from` to `to - 1` of a column. */
 type ColumnReader<T> = (from: number, to: number) => T
 
 interface ServedTrace {
   readonly tokens: number
-  readonly values: ColumnReader<Numbers>
-  readonly returns: ColumnReader<Numbers>
+  readonly values: ColumnReader<NumberColumn>
+  readonly returns: ColumnReader<NumberColumn>
   readonly positions: ColumnReader<Float64Array>
   /** as of `TraceTokens` */
   readonly starts: Int32Array
@@ -79,7 +79,7 @@ export class ServedTraces implements TraceTaker {
     return this.#traces[trace].texts?.() ?? null
   }
 
-  #column(numbers: Numbers): ColumnReader<Numbers> {
+  #column(numbers: NumberColumn): ColumnReader<NumberColumn> {
     if (numbers instanceof Float64Array) return this.#doubles(numbers)
     const at = this.#file.write(numbers)
     return (from, to) => new Float32Array(this.#file.read(at + 4 * from, 4 * (to - from)))
