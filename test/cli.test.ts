@@ -570,7 +570,7 @@ t.test('a record that no longer speaks of the outputs is gone before they change
   await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q'], { cwd: dir })
   const record = readFileSync(join(dir, 'out/snap/run.json'))
   const { retireRecord } = await import('../src/runs/record.js')
-  t.same((await retireRecord(join(dir, 'out/snap'))).length, 7)
+  t.same((await retireRecord(join(dir, 'out/snap'))).length, 8)
   t.notOk(readdirSync(join(dir, 'out/snap')).includes('run.json'))
   const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q', '--json'], { cwd: dir })
   t.match(JSON.parse(run.stdout), { snapshots: [{ status: 'done' }] }, 'without a record nothing is skipped')

@@ -1,6 +1,6 @@
 /** The page of the explorer: what it holds, to the token and to the byte, and what it does not. Expected numbers are numpy's. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { load, type CheerioAPI } from 'cheerio'
@@ -19,6 +19,7 @@ import { exploreSnapshots } from '../src/runs/explore.js'
 import { findSnapshots } from '../src/study/inventory.js'
 import { SHAPES, shownIn } from './support/canaries.js'
 import { rowsOf } from './support/cases.js'
+import { runCli } from './support/cli.js'
 import { fixture } from './support/paths.js'
 import { settings } from './support/run.js'
 import { randomTraces, writeSnapshot, type TestTrace } from './support/snapshot.js'
@@ -218,6 +219,29 @@ t.test('hostile names are inert, and the policy allows the one script and the on
   )
   t.equal(page('[style], [onclick], [src]:not([src^="data:"])').length, 0)
   t.match(page('template#diagnostics-0').html(), /Findings/)
+})
+
+t.test('a dump with a tokenizer: each token has its text, and turns are the stretches that the policy wrote', async t => {
+  const dir = t.testdir()
+  const [end, other] = [331, 78]
+  const decoder = await parseTokenizer(readFileSync(fixture('tokenizer/byte-level.json')), { file: 'tokenizer' })
+  const text = decoder.text(Int32Array.of(other))
+  const ids = [other, end, other, other, end, other, other]
+  const numbers = ids.map((_, i) => i / 8)
+  const row = { values: numbers, returns: numbers, response_mask: [1, 1, 0, 1, 1, 0, 1], token_ids: ids, score: 1 }
+  writeFileSync(join(dir, 'step_3.jsonl'), `${JSON.stringify(row)}\n${JSON.stringify({ ...row, score: 0 })}\n`)
+  const run = await runCli(
+    ['explore', 'step_3.jsonl', '--texts', '--tokenizer', fixture('tokenizer/byte-level.json'), '--out', 'out'],
+    { cwd: dir }
+  )
+  t.match(run, { code: 0, stdout: 'step_3: 2 traces, 10 tokens\nexplore: out/preview/traces.html\n' })
+  const page = load(readFileSync(join(dir, 'out/preview/traces.html'), 'utf8'))
+  t.strictSame(await storeOf(page).texts({ snapshot: 0, trace: 0 }), {
+    turns: [`${text}<|im_end|>`, `${text}<|im_end|>`, text],
+    tokens: [[text, '<|im_end|>'], [text, '<|im_end|>'], [text]],
+    removed: 0
+  })
+  t.strictSame([...(await storeOf(page).view({ snapshot: 0, trace: 1 }, 0, 5, 9)).position], [0, 1, 3, 4, 6])
 })
 
 t.test('two snapshots in one page, and a record of what was read and written', async t => {

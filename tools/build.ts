@@ -144,6 +144,7 @@ const MAX_SCRIPT_BYTES = 150_000
 /** A page has the script as it is, so that licences stand in it. */
 async function bundleExplorer(): Promise<void> {
   const { warnings, outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
     entryPoints: [join(DIST, 'src/render/explorer/browser/main.js')],
     outfile: join(NEW_BUNDLES, 'explorer.js'),
     bundle: true,

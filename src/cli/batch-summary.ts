@@ -65,7 +65,9 @@ function explorerText(out: string, results: readonly SnapshotResult[]): string {
   const pages = results.flatMap(({ plan, explorer }) => (plan === null || explorer !== true ? [] : [`${plan.name}/${EXPLORER_PAGE}`]))
   const [first] = pages
   if (first !== undefined) return exploreLine(posix.join(out, first), pages.length - 1)
-  return results.some(({ explorer }) => explorer === false) ? 'explore: too many tokens for a page; explore PATH --serve shows them\n' : ''
+  return results.some(({ explorer }) => explorer === false)
+    ? 'explore: too large for a page beside the outputs; explore PATH --serve shows it\n'
+    : ''
 }
 
 function keptText({ kept, keptFailed }: WrittenIndex): string {

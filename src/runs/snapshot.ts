@@ -18,7 +18,7 @@ import { ExampleCollector, type ChosenExamples } from '../compute/traces/example
 import type { CheckReport } from '../compute/traces/expectations.js'
 import { Failures, Fault } from '../core/errors.js'
 import { optimizeLater } from '../core/system/engine.js'
-import type { SnapshotPlan } from '../study/inventory.js'
+import { amountOf, type SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
 import type { FigureFormat } from '../render/figures/config.js'
@@ -110,7 +110,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   try {
     // 1. Measure
     const streams = openStreams(set, work.settings.tables)
-    const explored = openCollector(work)
+    const explored = await openCollector(work)
     const measured = await streamTraces(context, work, { streams, explored }, onProgress)
     const finished = await finishSnapshot(context, work, measured, { set, finishTokens: metadata => streams.finish(metadata) })
     return { ...finished, records: measured.records, explored }
@@ -213,8 +213,14 @@ const MAX_WRITES_UNDER_WAY = 2
 /** What `all` and `traces` embed in the explorer's page at most: above it they say how to look. */
 const BESIDE_OUTPUTS = { tokens: 2_000_000, bytes: 24_000_000, textBytes: 12_000_000 }
 
-function openCollector({ settings, pageTexts = false }: SnapshotWork): ExplorerCollector {
-  return new ExplorerCollector(settings.traces.jump_threshold, new PageBudget(BESIDE_OUTPUTS), pageTexts)
+/** Bytes of a page or dump behind which no block is made: a large run would make those of two million tokens for nothing. */
+const LARGE_INPUT = 100_000_000
+
+async function openCollector({ plan, settings, pageTexts = false }: SnapshotWork): Promise<ExplorerCollector> {
+  const budget = new PageBudget(BESIDE_OUTPUTS)
+  const { total, unit } = await amountOf(plan)
+  if (unit === 'bytes' && total !== null && total > LARGE_INPUT) budget.refuse()
+  return new ExplorerCollector(settings.traces.jump_threshold, budget, pageTexts)
 }
 
 /** Traces behind which a run is a long one. The build's snapshot has fewer: what it keeps of the compiled code fits an engine without flags. */

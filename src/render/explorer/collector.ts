@@ -35,6 +35,11 @@ export class PageBudget {
     return this.#textBytes < this.limit.textBytes
   }
 
+  /** Ends it before the first trace: what is read is too large. */
+  refuse(): void {
+    this.#tokens = Infinity
+  }
+
   /** Traces whose texts found no room. */
   get withoutTexts(): number {
     return this.#withoutTexts
