@@ -1,6 +1,6 @@
 /** What the explorer's script computes without a browser: filters, order, address, ranges of tokens, pieces of text, files. */
 import t from 'tap'
-import { FIRST_STATE, formatAddress, parseAddress, type PaneState } from '../src/render/explorer/browser/address.js'
+import { FIRST_STATE, formatHash, parseHash, type PaneState } from '../src/render/explorer/browser/address.js'
 import { traceCell, type ColumnKind, type TraceCell } from '../src/render/explorer/browser/columns.js'
 import { csvRows } from '../src/render/explorer/browser/exports.js'
 import { parseFilter } from '../src/render/explorer/browser/filter.js'
@@ -8,7 +8,7 @@ import { Newest } from '../src/render/explorer/browser/newest.js'
 import { traceRows } from '../src/render/explorer/browser/order.js'
 import { ownRange, ownToken } from '../src/render/explorer/browser/sources.js'
 import { sceneSvg } from '../src/render/explorer/browser/svg.js'
-import { firstTokens, lowerBound, rangeWith, tokenFacts, zoomedRange, type TokenRange } from '../src/render/explorer/browser/tokens.js'
+import { firstTokens, firstNotBelow, rangeWith, tokenFacts, zoomedRange, type TokenRange } from '../src/render/explorer/browser/tokens.js'
 import { ownPieces, piecesAround, shownText, spreadPieces } from '../src/render/explorer/browser/turn-pieces.js'
 import type { ExplorerDocument, ExplorerTraces } from '../src/render/explorer/contract.js'
 import { traceTokens, viewOf } from '../src/render/explorer/view.js'
@@ -103,10 +103,10 @@ t.test('the address', t => {
     tab: 'jumps'
   }
   for (const state of [[FIRST_STATE], [pane], [FIRST_STATE, pane], [pane, FIRST_STATE]]) {
-    t.same(parseAddress(formatAddress(state), PAGE), { state, lost: [] }, formatAddress(state))
+    t.same(parseHash(formatHash(state), PAGE), { state, lost: [] }, formatHash(state))
   }
-  t.equal(formatAddress([{ ...FIRST_STATE, trace: 3, range: [0, 1] }]), '#t=3&r=0-0')
-  t.same(parseAddress('', PAGE), { state: [FIRST_STATE], lost: [] })
+  t.equal(formatHash([{ ...FIRST_STATE, trace: 3, range: [0, 1] }]), '#t=3&r=0-0')
+  t.same(parseHash('', PAGE), { state: [FIRST_STATE], lost: [] })
   for (const [hash, lost] of [
     ['#t=4', ['t']],
     ['#t=-1&c=x', ['t', 'c']],
@@ -119,13 +119,13 @@ t.test('the address', t => {
     ['#sort=__proto__&tab=x&by=1&fit=0', ['by', 'fit', 'sort', 'tab']],
     ['#f.nothing=1&zz=%3Cb%3E', ['f.nothing', 'zz']]
   ] as const) {
-    const parsed = parseAddress(hash, PAGE)
+    const parsed = parseHash(hash, PAGE)
     t.same([...parsed.lost].sort(), [...lost].sort(), hash)
     t.same(parsed.state, [FIRST_STATE], `${hash}: what is wrong changes nothing`)
   }
-  t.same(parseAddress('#2.t=9', PAGE).lost, ['2.t'])
-  t.equal(parseAddress('#t=0&o=2&r=0-1999', PAGE).state[0].range?.[1], 2000, 'by token the axis is as long as the longer trace')
-  t.same(parseAddress('#t=0&o=2&by=progress&r=0-1999', PAGE).lost, ['r'], 'by progress as long as the chosen one')
+  t.same(parseHash('#2.t=9', PAGE).lost, ['2.t'])
+  t.equal(parseHash('#t=0&o=2&r=0-1999', PAGE).state[0].range?.[1], 2000, 'by token the axis is as long as the longer trace')
+  t.same(parseHash('#t=0&o=2&by=progress&r=0-1999', PAGE).lost, ['r'], 'by progress as long as the chosen one')
   t.end()
 })
 
@@ -154,7 +154,7 @@ t.test('single tokens of a view', t => {
   t.same(firstTokens(view), [0, 2])
   t.same(tokenFacts(view, 2), { index: 2, value: 0.75, return: 1, change: 0.5, position: 12, turn: 1 })
   t.equal(tokenFacts(viewOf(traceTokens(values, values, new Int32Array(5).fill(1)), { from: 1, to: 5, buckets: 1 }), 0), null)
-  t.same([lowerBound([1, 3, 5], 0), lowerBound([1, 3, 5], 3), lowerBound([1, 3, 5], 4), lowerBound([1, 3, 5], 9)], [0, 1, 2, 3])
+  t.same([firstNotBelow([1, 3, 5], 0), firstNotBelow([1, 3, 5], 3), firstNotBelow([1, 3, 5], 4), firstNotBelow([1, 3, 5], 9)], [0, 1, 2, 3])
   t.equal(
     csvRows(view, 'x,0,'),
     'x,0,,0,7,0,0.5,1,\r\nx,0,,1,8,0,0.25,1,-0.25\r\nx,0,,2,12,1,0.75,1,0.5\r\nx,0,,3,13,1,1,1,0.25\r\nx,0,,4,14,1,0,1,-1\r\n'

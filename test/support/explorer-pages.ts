@@ -61,7 +61,7 @@ function resultOf(index: number, { fields }: ExploredTrace, { values, returns, b
 }
 
 /** The page as it is written with `--texts` where every trace has texts. */
-export async function explorerHtml(snapshots: readonly ExploredSnapshotOfTest[]): Promise<string> {
+export function explorerHtml(snapshots: readonly ExploredSnapshotOfTest[]): string {
   const elements: string[] = []
   const made: ExplorerDocument['snapshots'][number][] = []
   const block = (id: string, bytes: Uint8Array): number =>

@@ -85,6 +85,7 @@ const CURVE = `
 .curve h2 { font-size: 1.15rem; margin: 0; } .curve { min-width: 0; }
 .read-out { border: 1px solid var(--line); border-radius: 4px; background: var(--wash); padding: 0.3rem 0.6rem; font-variant-numeric: tabular-nums; }
 .read-out .line { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: 0.1rem 0.5rem; align-items: baseline; }
+.read-out .empty { grid-column: 1 / -1; color: var(--soft); min-height: 2.6rem; }
 .read-out .line + .line { margin-top: 0.3rem; padding-top: 0.3rem; border-top: 1px solid var(--line); }
 .read-out .fact, .read-out .key { grid-column: span 3; } .read-out .value, .read-out .return, .read-out .change { grid-column: span 4; }
 .read-out .key { font-weight: 600; border-left: 4px solid var(--line); padding-left: 0.4rem; white-space: nowrap; }
@@ -98,8 +99,19 @@ const CURVE = `
 .plot .selection { position: absolute; background: var(--link); opacity: 0.18; pointer-events: none; }
 .minimap { position: relative; height: 2.75rem; border: 1px solid var(--line); border-radius: 4px; overflow: hidden; touch-action: pan-y; cursor: grab; }
 .minimap .frame { position: absolute; top: 0; bottom: 0; min-width: 4px; border: 1px solid var(--link); background: var(--frame); pointer-events: none; }
-.panes.two .plot { height: 17rem; } .panes.two .about { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } 
+.panes.two .plot { height: 17rem; } 
 .panes.two .rows { height: 18rem; }
+/* Both drawings at one height, whatever the lists hold. */
+@media (min-width: 70rem) {
+  .panes.two .panel { height: 20.5rem; overflow: hidden; }
+  .panes.two .critic { height: 20.5rem; min-height: 0; }
+  .panes.two .about { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .panes.two .fact.value span, .panes.two .fact.return span, .panes.two .fact.change span { display: block; }
+}
+.keys { margin-top: 0.9rem; color: var(--soft); border: 0; }
+.keys summary { font-size: inherit; font-weight: 400; }
+.keys dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1rem; margin: 0.25rem 0 0; }
+.keys dd { margin: 0; color: var(--ink); }
 @media (max-width: 44rem) {
   .read-out .line .key { grid-column: 1 / -1; }
   .read-out .line .fact { grid-column: span 4; }

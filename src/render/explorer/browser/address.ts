@@ -108,7 +108,7 @@ export interface ParsedAddress {
   readonly lost: readonly string[]
 }
 
-export function parseAddress(hash: string, page: ExplorerDocument): ParsedAddress {
+export function parseHash(hash: string, page: ExplorerDocument): ParsedAddress {
   const lost: string[] = []
   const panes = [new Map<string, string>(), new Map<string, string>()]
   for (const [key, text] of new URLSearchParams(hash.replace(/^#/, ''))) {
@@ -141,6 +141,6 @@ function paneKeys(pane: PaneState, second: boolean): [string, string][] {
 }
 
 /** The hash of a state, with its `#`. */
-export function formatAddress(state: ExplorerState): string {
+export function formatHash(state: ExplorerState): string {
   return `#${new URLSearchParams(state.flatMap((pane, k) => paneKeys(pane, k > 0)))}`
 }

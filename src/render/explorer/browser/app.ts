@@ -8,7 +8,7 @@
 import { extent, type Range } from '../../figures/ticks.js'
 import { visible } from '../../page/text.js'
 import type { ExplorerDocument, TraceStore } from '../contract.js'
-import { FIRST_STATE, formatAddress, parseAddress, type ExplorerState, type PaneState } from './address.js'
+import { FIRST_STATE, formatHash, parseHash, type ExplorerState, type PaneState } from './address.js'
 import { onColourChange } from './colours.js'
 import { button, element, oncePerFrame, whenQuiet } from './dom.js'
 import { Pane } from './pane.js'
@@ -25,7 +25,7 @@ export class Explorer {
   #made: { readonly snapshots: string; readonly panes: readonly Pane[] } = { snapshots: '', panes: [] }
   #state: ExplorerState = [FIRST_STATE]
   readonly #draw = oncePerFrame(() => this.#render())
-  readonly #keep = whenQuiet(() => history.replaceState(null, '', formatAddress(this.#state)), ADDRESS_AFTER)
+  readonly #keep = whenQuiet(() => history.replaceState(null, '', formatHash(this.#state)), ADDRESS_AFTER)
 
   constructor(page: ExplorerDocument, store: TraceStore, main: HTMLElement) {
     this.#sources = { page, store, report: problem => this.#say(problem) }
@@ -52,7 +52,7 @@ export class Explorer {
   #restore(): void {
     const hash = location.hash.slice(1)
     if (hash !== '' && !hash.includes('=') && document.getElementById(hash) !== null) return
-    const { state, lost } = parseAddress(hash, this.#sources.page)
+    const { state, lost } = parseHash(hash, this.#sources.page)
     this.#state = state
     this.#say(
       lost.length === 0 ? '' : `Part of this address does not fit this page and is left out: ${visible(lost.join(', ').slice(0, 200))}.`
@@ -69,8 +69,8 @@ export class Explorer {
 
   #set(state: ExplorerState, lasting: boolean): void {
     if (lasting) {
-      history.replaceState(null, '', formatAddress(this.#state))
-      history.pushState(null, '', formatAddress(state))
+      history.replaceState(null, '', formatHash(this.#state))
+      history.pushState(null, '', formatHash(state))
     }
     this.#state = state
     if (this.#shown() === this.#made.snapshots) for (const [k, pane] of this.#made.panes.entries()) pane.take(state[k])

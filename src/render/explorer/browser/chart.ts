@@ -12,10 +12,11 @@ import { element, oncePerFrame } from './dom.js'
 import { listenToGestures } from './gestures.js'
 import { Newest } from './newest.js'
 import { fittedValues, plotScale, plotScene, type PlotData, type PlotScale } from './plot.js'
+import { PlotMarks } from './plot-marks.js'
 import { ReadOut, type ReadOutLine } from './read-out.js'
-import { paintScene, SCENE_FONT, type Scene } from './scene.js'
+import { paintScene, labelPixels, type Scene } from './scene.js'
 import { loadToken, ownRange, ownToken, paneTraces, type ExplorerSources } from './sources.js'
-import { firstTokens, lowerBound, placedRange, rangeWith, zoomedRange, type TokenRange } from './tokens.js'
+import { firstTokens, firstNotBelow, placedRange, rangeWith, zoomedRange, type TokenRange } from './tokens.js'
 
 /** pixels around the pointer in which the nearest token that is drawn is taken */
 const REACH = 5
@@ -36,9 +37,7 @@ export class TraceChart {
   readonly readOut = new ReadOut()
   readonly #area = element('div', { class: 'plot', attributes: { tabindex: '0', role: 'application' } })
   readonly #canvas = element('canvas')
-  readonly #line = element('div', { class: 'cursor' })
-  readonly #dots = [element('div', { class: 'dot' }), element('div', { class: 'dot' })]
-  readonly #selection = element('div', { class: 'selection' })
+  readonly #marks = new PlotMarks()
   readonly #sources: ExplorerSources
   readonly #actions: ChartActions
   readonly #views: Newest<Loaded>
@@ -48,8 +47,10 @@ export class TraceChart {
   #loaded: Loaded = { key: '', views: [] }
   #turns: { readonly trace: number; readonly first: readonly number[] } | null = null
   #hover: number | null = null
-  #values: Range
-  #widths = new Map<string, number>()
+  #lines: readonly ReadOutLine[] = []
+  /** tokens that a slow drag has moved, and that are less than one */
+  #rest = 0
+  readonly #values: Range
 
   /** @param values ends of the value axis, before it is padded: panes side by side share them */
   constructor(sources: ExplorerSources, state: PaneState, values: Range, actions: ChartActions) {
@@ -61,15 +62,14 @@ export class TraceChart {
     this.#views = new Newest(failed)
     this.#facts = new Newest(failed)
     this.#canvas.setAttribute('aria-hidden', 'true')
-    this.#selection.hidden = true
-    this.#area.append(this.#canvas, this.#selection, this.#line, ...this.#dots)
+    this.#area.append(this.#canvas, ...this.#marks.elements)
     this.element.append(this.readOut.element, this.#area)
     this.#area.addEventListener('keydown', event => this.#pressed(event))
     listenToGestures(this.#area, {
       hover: (x, y) => this.#look(this.#tokenAt(x, y)),
       leave: () => this.#look(null),
       point: (x, y) => this.#actions.change({ cursor: this.#tokenAt(x, y) }, false),
-      selecting: ends => this.#showSelection(ends),
+      selecting: ends => this.#marks.select(ends, this.#scale()),
       select: ([left, right]) => this.#select(left, right),
       move: pixels => this.#move((-pixels / this.#scale().box.width) * (this.range[1] - this.range[0])),
       zoom: (x, factor) => this.zoom(factor, this.#scale().token(x)),
@@ -165,21 +165,8 @@ export class TraceChart {
       progressOf: overlay !== null && by === 'progress' ? page.snapshots[snapshot].traces.tokens[trace] : null,
       curves,
       colours,
-      textWidth: text => this.#textWidth(text)
+      labelPixels
     }
-  }
-
-  #textWidth(text: string): number {
-    let width = this.#widths.get(text)
-    if (width === undefined) {
-      const context = this.#canvas.getContext('2d')
-      if (context === null) return 7 * text.length
-      context.font = `11px ${SCENE_FONT}`
-      width = context.measureText(text).width
-      if (this.#widths.size > 2000) this.#widths.clear()
-      this.#widths.set(text, width)
-    }
-    return width
   }
 
   #scale(): PlotScale {
@@ -208,7 +195,7 @@ export class TraceChart {
     const view = this.#fitting()[0]
     if (view === null || view === undefined) return plain
     let [best, distance] = [plain, Infinity]
-    for (let k = lowerBound(view.index, scale.token(x - REACH)); k < view.index.length; k++) {
+    for (let k = firstNotBelow(view.index, scale.token(x - REACH)); k < view.index.length; k++) {
       const [across, down] = [scale.x(view.index[k]) - x, scale.y(view.value[k]) - y]
       if (across > REACH) break
       const apart = across * across + (down * down) / 16
@@ -247,38 +234,17 @@ export class TraceChart {
     )
   }
 
-  #lines: readonly ReadOutLine[] = []
-
   #show(lines: readonly ReadOutLine[]): void {
     this.#lines = lines
     this.readOut.show(lines)
     this.#mark()
   }
 
-  /** Puts the line and the dots of the cursor to their places. */
   #mark(): void {
     const token = this.#hover ?? this.#state.cursor
     const [from, to] = this.range
     const inView = token !== null && token >= from && token < to
-    this.#line.hidden = !inView
-    const scale = this.#scale()
-    const { box } = scale
-    if (inView) {
-      this.#line.style.transform = `translateX(${scale.x(token)}px)`
-      this.#line.style.top = `${box.y}px`
-      this.#line.style.height = `${box.height}px`
-    }
-    const traces = paneTraces(this.#sources.page, this.#state)
-    for (const [k, dot] of this.#dots.entries()) {
-      const facts = this.#lines[k]?.facts ?? null
-      const trace = traces.at(k)
-      dot.hidden = !inView || facts === null || trace === undefined
-      if (facts === null || trace === undefined) continue
-      const [x, y] = [scale.x(facts.index * trace.stretch), scale.y(facts.value)]
-      dot.hidden ||= x < box.x - 1 || x > box.x + box.width + 1
-      dot.style.transform = `translate(${x}px, ${y}px)`
-      dot.style.background = trace.colour
-    }
+    this.#marks.show(inView ? token : null, this.#scale(), paneTraces(this.#sources.page, this.#state), this.#lines)
   }
 
   #setRange([from, to]: TokenRange): void {
@@ -299,9 +265,6 @@ export class TraceChart {
     this.#move(share * (this.range[1] - this.range[0]))
   }
 
-  /** tokens that a slow drag has moved, and that are less than one */
-  #rest = 0
-
   #move(tokens: number): void {
     const [from, to] = this.range
     const whole = Math.trunc(tokens + this.#rest)
@@ -314,17 +277,6 @@ export class TraceChart {
     const [from, to] = this.range
     const { cursor } = this.#state
     return cursor !== null && cursor >= from && cursor < to ? cursor : (from + to - 1) / 2
-  }
-
-  #showSelection(ends: readonly [number, number] | null): void {
-    this.#selection.hidden = ends === null
-    if (ends === null) return
-    const { box } = this.#scale()
-    const [left, right] = ends.map(x => Math.max(box.x, Math.min(box.x + box.width, x)))
-    this.#selection.style.left = `${left}px`
-    this.#selection.style.width = `${right - left}px`
-    this.#selection.style.top = `${box.y}px`
-    this.#selection.style.height = `${box.height}px`
   }
 
   #select(left: number, right: number): void {

@@ -6,7 +6,7 @@ export const COLUMN_IDS = ['trace', 'step', 'outcome', 'uid', 'tokens', 'turns',
 export type ColumnId = (typeof COLUMN_IDS)[number]
 export type ColumnKind = 'number' | 'text' | 'outcome'
 
-export interface TraceColumn {
+export interface ShownColumn {
   readonly id: ColumnId
   readonly label: string
   /** what the column holds, in a sentence */
@@ -16,7 +16,7 @@ export interface TraceColumn {
   readonly shown: 'number' | 'count' | 'value' | 'change' | 'text'
 }
 
-export const TRACE_COLUMNS: readonly TraceColumn[] = [
+export const TRACE_COLUMNS: readonly ShownColumn[] = [
   { id: 'trace', label: '#', about: 'Number of the trace, from 0', kind: 'number', shown: 'number' },
   { id: 'step', label: 'Step', about: 'Trainer step', kind: 'number', shown: 'number' },
   { id: 'outcome', label: 'Outcome', about: 'Success, failure, or not stated', kind: 'outcome', shown: 'text' },
@@ -46,7 +46,7 @@ export function shortNumber(value: number, signed = false): string {
   return `${value < 0 ? MINUS : signed && value > 0 ? '+' : ''}${text}`
 }
 
-export function cellText(column: TraceColumn, cell: TraceCell): string {
+export function cellText(column: ShownColumn, cell: TraceCell): string {
   if (cell === null) return '\u2013'
   if (typeof cell === 'string') return cell
   if (column.shown === 'number') return String(cell)

@@ -1,5 +1,7 @@
 /** What is in view as a file: PNG and SVG of the drawing, CSV of every token. */
+import { formatFigureCount } from '../../figures/format.js'
 import { textCell } from '../../outputs/csv-text.js'
+import { visible } from '../../page/text.js'
 import type { TraceReference, TraceView } from '../contract.js'
 import type { PaneState } from './address.js'
 import { element } from './dom.js'
@@ -8,7 +10,10 @@ import { ownRange, paneTraces, type ExplorerSources } from './sources.js'
 import { sceneSvg } from './svg.js'
 import type { TokenRange } from './tokens.js'
 
-export const CSV_HEAD = 'snapshot,trace,uid,index,position,turn,value,return,change\r\n'
+export const EXPORT_KINDS = ['png', 'svg', 'csv'] as const
+export type ExportKind = (typeof EXPORT_KINDS)[number]
+
+const CSV_HEAD = 'snapshot,trace,uid,index,position,turn,value,return,change\r\n'
 /** tokens that are loaded and written at a time */
 const CSV_PART = 100_000
 const HEADING = 40
@@ -26,7 +31,7 @@ export function csvRows(view: TraceView, lead: string): string {
 }
 
 /** All tokens in view of all traces that are drawn, with the numbers that the inputs have: no more digits, no fewer. */
-export async function viewCsv({ page, store }: ExplorerSources, state: PaneState, range: TokenRange): Promise<Blob> {
+async function viewCsv({ page, store }: ExplorerSources, state: PaneState, range: TokenRange): Promise<Blob> {
   const { name, traces } = page.snapshots[state.snapshot]
   const parts = [CSV_HEAD]
   for (const drawn of paneTraces(page, state)) {
@@ -43,7 +48,7 @@ export async function viewCsv({ page, store }: ExplorerSources, state: PaneState
 }
 
 /** A drawing with a heading that says what it shows, and that synthetic data are synthetic. */
-export function headedScene(scene: Scene, title: string, under: string): Scene {
+function headedScene(scene: Scene, title: string, under: string): Scene {
   const text = { kind: 'text', x: 12, align: 'left', fill: '#1a1a1a' } as const
   const heading: readonly SceneItem[] = [
     { ...text, y: 18, text: title, size: 13, bold: true },
@@ -62,11 +67,11 @@ function lowered(item: SceneItem): SceneItem {
   return { ...item, points: Float64Array.from(item.points, (at, i) => (i % 2 === 1 ? at + HEADING : at)) }
 }
 
-export function svgFile(scene: Scene): Blob {
+function svgFile(scene: Scene): Blob {
   return new Blob([sceneSvg(scene)], { type: 'image/svg+xml' })
 }
 
-export async function pngFile(scene: Scene): Promise<Blob> {
+async function pngFile(scene: Scene): Promise<Blob> {
   const canvas = element('canvas')
   paintScene(canvas, scene, PNG_DENSITY)
   const file = await new Promise<Blob | null>(resolve => {
@@ -76,8 +81,32 @@ export async function pngFile(scene: Scene): Promise<Blob> {
   return file
 }
 
-export function saveFile(file: Blob, name: string): void {
+function saveFile(file: Blob, name: string): void {
   const address = URL.createObjectURL(file)
   element('a', { attributes: { href: address, download: name } }).click()
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
+}
+
+export interface SavedView {
+  readonly state: PaneState
+  readonly range: TokenRange
+  /** a line on the chosen trace */
+  readonly about: string
+  scene(): Scene
+}
+
+/** Has the browser save what is in view. The file's name and the heading of a picture say what that is. */
+export async function saveView(sources: ExplorerSources, kind: ExportKind, { state, range, about, scene }: SavedView): Promise<void> {
+  const { snapshot, trace, overlay } = state
+  const { name, synthetic } = sources.page.snapshots[snapshot]
+  const [first, last] = [range[0], range[1] - 1]
+  const file = `critic-trace-${trace}-tokens-${first}-${last}.${kind}`
+  if (kind === 'csv') {
+    saveFile(await viewCsv(sources, state, range), file)
+    return
+  }
+  const title = `${visible(name)}: trace ${trace}${overlay === null ? '' : ` and ${overlay} (dashed)`}`
+  const mark = synthetic ? 'Synthetic data, not measurements. ' : ''
+  const drawing = headedScene(scene(), title, `${mark}Tokens ${formatFigureCount(first)} to ${formatFigureCount(last)}. ${about}`)
+  saveFile(kind === 'svg' ? svgFile(drawing) : await pngFile(drawing), file)
 }

@@ -1,5 +1,5 @@
 /** The row of filters below the head of the table. */
-import { TRACE_COLUMNS, type ColumnId, type TraceColumn } from './columns.js'
+import { TRACE_COLUMNS, type ColumnId, type ShownColumn } from './columns.js'
 import { element } from './dom.js'
 import { parseFilter } from './filter.js'
 import type { TraceFilters } from './order.js'
@@ -13,7 +13,7 @@ const OUTCOMES = [
 
 const EXAMPLES = { number: '>0.2, 10..20', text: 'a part of it', outcome: 'success' } as const
 
-function control(column: TraceColumn, changed: (text: string) => void): HTMLInputElement | HTMLSelectElement {
+function control(column: ShownColumn, changed: (text: string) => void): HTMLInputElement | HTMLSelectElement {
   const label = `Filter of ${column.label === '#' ? 'the number' : column.label}`
   if (column.kind === 'outcome') {
     const options = OUTCOMES.map(([value, text]) => element('option', { text, attributes: { value } }))

@@ -1,5 +1,5 @@
 /** One snapshot: its lists on one side, the chosen trace on the other. */
-import { formatFigureCount, formatPlural } from '../../figures/format.js'
+import { formatPlural } from '../../figures/format.js'
 import type { Range } from '../../figures/ticks.js'
 import { visible } from '../../page/text.js'
 import type { ExplorerSnapshot, TraceView } from '../contract.js'
@@ -8,14 +8,15 @@ import { TraceChart } from './chart.js'
 import { drawingColours } from './colours.js'
 import { shortNumber } from './columns.js'
 import { button, element } from './dom.js'
-import { headedScene, pngFile, saveFile, svgFile, viewCsv } from './exports.js'
+import { saveView, type ExportKind } from './exports.js'
 import { jumpList, type JumpPlace } from './jump-list.js'
+import { keyHelp } from './key-help.js'
 import { Minimap } from './minimap.js'
 import { Newest } from './newest.js'
 import type { ExplorerSources } from './sources.js'
 import { TraceTable } from './table.js'
 import { placedRange } from './tokens.js'
-import { ChartTools, type ExportKind } from './toolbar.js'
+import { ChartTools } from './toolbar.js'
 import { TurnText } from './turn-text.js'
 
 const TAB_NAMES: Readonly<Record<PaneTab, string>> = { traces: 'Traces', jumps: 'Jumps', critic: 'Critic' }
@@ -75,7 +76,7 @@ export class Pane {
       page: share => this.#chart.page(share),
       turn: direction => this.#chart.moveTurn(direction),
       change: patch => actions.change(patch, true),
-      save: kind => void this.#save(kind)
+      save: kind => this.#save(kind)
     })
     this.#minimap = new Minimap(token => {
       const { range } = this.#chart
@@ -122,6 +123,7 @@ export class Pane {
       this.#minimap.element
     )
     if (this.#text !== null) curve.append(this.#text.element)
+    if (this.#number === 0) curve.append(keyHelp())
     return element('div', { class: 'pane' }, lists, curve)
   }
 
@@ -243,25 +245,11 @@ export class Pane {
     this.#minimap.draw(overview.view, this.#values, drawingColours().outcome[outcome])
   }
 
-  async #save(kind: ExportKind): Promise<void> {
-    const { trace, overlay } = this.#state
+  #save(kind: ExportKind): void {
     const { range } = this.#chart
-    const [first, last] = [range[0], range[1] - 1]
-    const name = `critic-trace-${trace}-tokens-${first}-${last}.${kind}`
-    const mark = this.#snapshot.synthetic ? 'Synthetic data, not measurements. ' : ''
-    const over = overlay === null ? '' : ` and ${overlay} (dashed)`
-    const title = `${visible(this.#snapshot.name)}: trace ${trace}${over}`
-    const scene = (): Parameters<typeof svgFile>[0] =>
-      headedScene(
-        this.#chart.scene(960, 420),
-        title,
-        `${mark}Tokens ${formatFigureCount(first)} to ${formatFigureCount(last)}. ${this.#about.textContent}`
-      )
-    try {
-      if (kind === 'csv') saveFile(await viewCsv(this.#sources, this.#state, range), name)
-      else saveFile(kind === 'svg' ? svgFile(scene()) : await pngFile(scene()), name)
-    } catch (reason) {
-      this.#sources.report(`${name} is not saved: ${String(reason)}`)
-    }
+    const view = { state: this.#state, range, about: this.#about.textContent, scene: () => this.#chart.scene(960, 420) }
+    saveView(this.#sources, kind, view).catch((reason: unknown) =>
+      this.#sources.report(`The ${kind.toUpperCase()} is not saved: ${String(reason)}`)
+    )
   }
 }

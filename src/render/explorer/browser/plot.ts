@@ -2,7 +2,7 @@
 import { fittingTicks, niceTicks, padRange, type Range } from '../../figures/ticks.js'
 import type { TraceView } from '../contract.js'
 import { OVERLAY_DASH, type DrawingColours } from './colours.js'
-import type { Scene, SceneBox, SceneItem } from './scene.js'
+import { LABEL_SIZE, type Scene, type SceneBox, type SceneItem } from './scene.js'
 
 export interface PlotCurve {
   readonly view: TraceView
@@ -24,10 +24,9 @@ export interface PlotData {
   readonly curves: readonly PlotCurve[]
   readonly colours: DrawingColours
   /** pixels of a text */
-  textWidth(text: string): number
+  labelPixels(text: string): number
 }
 
-const TEXT = 11
 const TOP = 16
 const BOTTOM = 34
 const RIGHT = 12
@@ -47,8 +46,8 @@ export interface PlotScale {
 }
 
 /** The place of a plot, whose value axis needs room for its labels. */
-export function plotScale({ width, height, range, values, textWidth }: Omit<PlotData, 'curves' | 'colours' | 'progressOf'>): PlotScale {
-  const labels = niceTicks(values, ticksDown(height), 'value').labels.map(textWidth)
+export function plotScale({ width, height, range, values, labelPixels }: Omit<PlotData, 'curves' | 'colours' | 'progressOf'>): PlotScale {
+  const labels = niceTicks(values, ticksDown(height), 'value').labels.map(labelPixels)
   const left = Math.ceil(Math.max(24, ...labels)) + 14
   const box = { x: left, y: TOP, width: Math.max(1, width - left - RIGHT), height: Math.max(1, height - TOP - BOTTOM) }
   const [from, to] = range
@@ -93,18 +92,18 @@ function valueAxis(data: PlotData, { box, y }: PlotScale): SceneItem[] {
         text: ticks.labels[k],
         align: 'right',
         fill: colours.text,
-        size: TEXT
+        size: LABEL_SIZE
       })
     ),
-    { kind: 'text', x: box.x - 7, y: 11, text: 'value', align: 'right', fill: colours.quiet, size: TEXT }
+    { kind: 'text', x: box.x - 7, y: 11, text: 'value', align: 'right', fill: colours.quiet, size: LABEL_SIZE }
   ]
 }
 
 function tokenAxis(data: PlotData, { box, x }: PlotScale): SceneItem[] {
-  const { range, progressOf, colours, textWidth } = data
+  const { range, progressOf, colours, labelPixels } = data
   const unit = progressOf === null ? 1 : 1 / Math.max(1, progressOf - 1)
   const ends = { min: (range[0] - 0.5) * unit, max: (range[1] - 0.5) * unit }
-  const axis = { range: ends, width: box.width, overhang: RIGHT, labelWidth: textWidth }
+  const axis = { range: ends, width: box.width, overhang: RIGHT, labelWidth: labelPixels }
   const ticks = fittingTicks(ends, Math.max(2, Math.floor(box.width / 90)), axis, progressOf === null ? 'count' : 'value')
   const base = box.y + box.height
   return [
@@ -124,7 +123,7 @@ function tokenAxis(data: PlotData, { box, x }: PlotScale): SceneItem[] {
         text: ticks.labels[k],
         align: 'center',
         fill: colours.text,
-        size: TEXT
+        size: LABEL_SIZE
       })
     ),
     {
@@ -134,13 +133,13 @@ function tokenAxis(data: PlotData, { box, x }: PlotScale): SceneItem[] {
       text: progressOf === null ? 'token' : 'progress through the trace',
       align: 'center',
       fill: colours.quiet,
-      size: TEXT
+      size: LABEL_SIZE
     }
   ]
 }
 
 /** Places of the first tokens of turns that begin in view, in tokens of the axis, less the half of a token. */
-export function turnStarts({ view: { turn, index }, stretch }: PlotCurve): readonly number[] {
+export function startPlaces({ view: { turn, index }, stretch }: PlotCurve): readonly number[] {
   const starts: number[] = []
   for (let k = 1; k < turn.length; k++) if (turn[k] !== turn[k - 1]) starts.push((index[k] - 0.5) * stretch)
   return starts
@@ -148,7 +147,7 @@ export function turnStarts({ view: { turn, index }, stretch }: PlotCurve): reado
 
 /** Thin lines, or where they are dense ticks on the lower edge, at most one a pixel. */
 function boundaries(curve: PlotCurve, { colours }: PlotData, { box, x }: PlotScale): SceneItem {
-  const places = turnStarts(curve).map(x)
+  const places = startPlaces(curve).map(x)
   const dense = places.some((place, k) => k > 0 && place - places[k - 1] < LINES_APART)
   const base = box.y + box.height
   const kept = places.filter((place, k) => k === 0 || Math.floor(place) !== Math.floor(places[k - 1]))

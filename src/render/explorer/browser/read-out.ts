@@ -46,15 +46,22 @@ export class ReadOut {
 
   /** @param lines none: no token is looked at */
   show(lines: readonly ReadOutLine[]): void {
-    const shown = lines.length === 0 ? [{ trace: -1, colour: '', facts: null }] : lines
-    this.#lines.replaceChildren(...shown.map(line => this.#line(line)))
+    this.#lines.replaceChildren(...(lines.length === 0 ? [this.#empty()] : lines.map(line => this.#line(line))))
     this.#text = lines.map(line => [`Trace ${line.trace}`, ...cells(line).map(([name, text]) => `${name} ${text}`)].join(', ')).join('; ')
     this.#speak()
   }
 
+  #empty(): HTMLElement {
+    return element(
+      'div',
+      { class: 'line' },
+      element('span', { class: 'empty', text: 'Point at the curve, or press an arrow key on it, for the numbers of a token.' })
+    )
+  }
+
   #line(line: ReadOutLine): HTMLElement {
-    const key = element('span', { class: 'key', text: line.trace < 0 ? 'No token' : `Trace ${line.trace}` })
-    if (line.colour !== '') key.style.borderColor = line.colour
+    const key = element('span', { class: 'key', text: `Trace ${line.trace}` })
+    key.style.borderColor = line.colour
     const facts = cells(line).map(([name, text]) =>
       element('span', { class: `fact ${name.toLowerCase()}` }, element('span', { text: name }), ' ', element('b', { text }))
     )

@@ -48,6 +48,7 @@ export interface Scene {
   readonly layers: readonly SceneLayer[]
 }
 
+export const LABEL_SIZE = 11
 export const SCENE_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
 
 function paintStrokes(context: CanvasRenderingContext2D, item: SceneStroke): void {
@@ -106,5 +107,18 @@ export function paintScene(canvas: HTMLCanvasElement, scene: Scene, density: num
     }
     for (const item of items) paintItem(context, item)
     context.restore()
+  }
+}
+
+/** Pixels of a text of the size of axis labels. */
+export const labelPixels = measured()
+
+function measured(): (text: string) => number {
+  let context: CanvasRenderingContext2D | null = null
+  return text => {
+    context ??= document.createElement('canvas').getContext('2d')
+    if (context === null) throw new Error('this browser draws on no canvas')
+    context.font = `${LABEL_SIZE}px ${SCENE_FONT}`
+    return context.measureText(text).width
   }
 }

@@ -6,7 +6,7 @@
 import { visible } from '../../page/text.js'
 import type { ExplorerTraces } from '../contract.js'
 import type { PaneState } from './address.js'
-import { cellText, TRACE_COLUMNS, traceCell, type ColumnId, type TraceColumn } from './columns.js'
+import { cellText, TRACE_COLUMNS, traceCell, type ColumnId, type ShownColumn } from './columns.js'
 import { drawingColours } from './colours.js'
 import { button, element, oncePerFrame } from './dom.js'
 import { traceRows } from './order.js'
@@ -73,7 +73,7 @@ export class TraceTable {
     this.update(state)
   }
 
-  #head(column: TraceColumn): HTMLTableCellElement {
+  #head(column: ShownColumn): HTMLTableCellElement {
     const press = button(column.label, () => this.#actions.sort(column.id), { title: `${column.about}: sort` })
     const cell = element('th', { class: column.kind, attributes: { scope: 'col', 'aria-sort': 'none' } }, press)
     this.#heads.set(column.id, cell)

@@ -12,7 +12,7 @@ export interface TokenFacts {
 }
 
 /** Place of the first number that is not smaller; the length where all are smaller. */
-export function lowerBound(sorted: ArrayLike<number>, wanted: number): number {
+export function firstNotBelow(sorted: ArrayLike<number>, wanted: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -24,7 +24,7 @@ export function lowerBound(sorted: ArrayLike<number>, wanted: number): number {
 
 /** @returns null where the view does not keep the token */
 export function tokenFacts(view: TraceView, token: number): TokenFacts | null {
-  const k = lowerBound(view.index, token)
+  const k = firstNotBelow(view.index, token)
   if (view.index[k] !== token) return null
   return {
     index: token,

@@ -1,8 +1,7 @@
 /** The buttons above a curve. */
 import { button, element } from './dom.js'
 import type { PaneState } from './address.js'
-
-export type ExportKind = 'png' | 'svg' | 'csv'
+import { EXPORT_KINDS, type ExportKind } from './exports.js'
 
 export interface ToolActions {
   zoom(factor: number): void
@@ -50,7 +49,7 @@ export class ChartTools {
       this.#over,
       group(
         'Save what is in view',
-        ...(['png', 'svg', 'csv'] as const).map(kind =>
+        ...EXPORT_KINDS.map(kind =>
           button(kind.toUpperCase(), () => actions.save(kind), { title: `Save what is in view as ${kind.toUpperCase()}` })
         )
       )

@@ -8,7 +8,7 @@ import { element } from './dom.js'
 import { Newest } from './newest.js'
 import { exactNumber } from './read-out.js'
 import type { ExplorerSources } from './sources.js'
-import { lowerBound } from './tokens.js'
+import { firstNotBelow } from './tokens.js'
 import { ownPieces, piecesAround, spreadPieces, type TextPiece } from './turn-pieces.js'
 
 /** Steps of the scale of colours, as in the style sheet: classes v0 to v8. */
@@ -42,7 +42,7 @@ export class TurnText {
   constructor(sources: ExplorerSources, values: Range, actions: TextActions) {
     this.#sources = sources
     this.#values = values
-    this.#load = new Newest(reason => sources.report(`The text of this turn cannot be read: ${String(reason)}`))
+    this.#load = new Newest(reason => this.#fail(reason))
     const scale = element(
       'span',
       { class: 'ramp' },
@@ -97,6 +97,14 @@ export class TurnText {
     )
   }
 
+  /** Not every trace has texts: a page has room for so many. */
+  #fail(reason: unknown): void {
+    this.#shown = null
+    this.#title.textContent = 'No text'
+    this.#note.textContent = `Texts of this trace are not here: ${reason instanceof Error ? reason.message : String(reason)}.`
+    this.#body.replaceChildren()
+  }
+
   #render({ turn, texts, view, first, tokens, part }: ShownTurn): void {
     const own = texts.tokens?.[turn]
     const text = texts.turns[turn] ?? ''
@@ -118,7 +126,7 @@ export class TurnText {
   }
 
   #piece({ text, token }: TextPiece, first: number, view: TraceView): HTMLElement {
-    const value = view.value[lowerBound(view.index, first + token)]
+    const value = view.value[firstNotBelow(view.index, first + token)]
     const { min, max } = this.#values
     const step = max > min ? Math.max(0, Math.min(STEPS - 1, Math.floor(((value - min) / (max - min)) * STEPS))) : 0
     const made = element('span', { class: `v${step}`, text, attributes: { title: `token ${first + token}, value ${exactNumber(value)}` } })
