@@ -20,6 +20,8 @@ export async function runExploreServer(
       const { begun, finish } = await beginExploring(options, reporter)
       const served = await readServed({ ...begun, pool, texts, signal: io.signal })
       finish()
+      // A server lives long, and its threads have nothing more to do.
+      await pool.destroy()
       try {
         server.serve(served.explorer)
         const listed = served.snapshots.map(listedSnapshot)

@@ -19,8 +19,8 @@ interface ServedTrace {
   readonly tokens: number
   readonly values: ColumnReader<NumberColumn>
   readonly returns: ColumnReader<NumberColumn>
-  readonly positions: ColumnReader<Float64Array>
   /** as of `TraceTokens` */
+  readonly positions: Float64Array
   readonly starts: Int32Array
   /** null: it has none */
   readonly texts: (() => Uint8Array) | null
@@ -44,14 +44,15 @@ export class ServedTraces implements TraceTaker {
   take(result: TraceResult, columns: TraceColumns, page: PageBlocks | null): void {
     this.overview.take(result, columns)
     const { values, returns, responsePositions, boundaries } = columns
+    const starts = startsOf(boundaries, values.length)
     const texts = page?.texts ?? null
     const textsAt = texts === null ? 0 : this.#file.write(texts)
     this.#traces.push({
       tokens: values.length,
       values: this.#column(values),
       returns: this.#column(returns),
-      positions: this.#doubles(doubles(responsePositions)),
-      starts: startsOf(boundaries, values.length),
+      positions: Float64Array.from(starts.subarray(0, -1), start => Number(responsePositions[start])),
+      starts,
       texts: texts === null ? null : () => new Uint8Array(this.#file.read(textsAt, texts.length))
     })
   }
@@ -80,29 +81,22 @@ export class ServedTraces implements TraceTaker {
   }
 
   #column(numbers: NumberColumn): ColumnReader<NumberColumn> {
-    if (numbers instanceof Float64Array) return this.#doubles(numbers)
     const at = this.#file.write(numbers)
-    return (from, to) => new Float32Array(this.#file.read(at + 4 * from, 4 * (to - from)))
-  }
-
-  #doubles(numbers: Float64Array): ColumnReader<Float64Array> {
-    const at = this.#file.write(numbers)
-    return (from, to) => new Float64Array(this.#file.read(at + 8 * from, 8 * (to - from)))
+    const { BYTES_PER_ELEMENT: width } = numbers
+    const Column = numbers instanceof Float64Array ? Float64Array : Float32Array
+    return (from, to) => new Column(this.#file.read(at + width * from, width * (to - from)))
   }
 }
 
 /** Tokens `first` to `to - 1` as if they were a trace. Turns keep their numbers: those outside have no tokens. */
 function windowOf({ values, returns, positions, starts }: ServedTrace, first: number, to: number): TraceTokens {
+  const within = starts.map(start => Math.min(Math.max(start, first), to) - first)
   return {
     values: values(first, to),
     returns: returns(first, to),
-    positions: positions(first, to),
-    starts: starts.map(start => Math.min(Math.max(start, first), to) - first)
+    positions: positions.map((position, turn) => position + (within[turn] + first - starts[turn])),
+    starts: within
   }
-}
-
-function doubles(positions: TraceColumns['responsePositions']): Float64Array {
-  return positions instanceof Int32Array ? new Float64Array(positions) : Float64Array.from(positions, Number)
 }
 
 function startsOf(boundaries: Int32Array, tokens: number): Int32Array {
