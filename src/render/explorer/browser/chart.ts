@@ -45,6 +45,8 @@ export class TraceChart {
   readonly #draw = oncePerFrame(() => this.#render())
   #state: PaneState
   #loaded: Loaded = { key: '', views: [] }
+  /** key of what is loaded, or on its way */
+  #asked = ''
   #turns: { readonly trace: number; readonly first: readonly number[] } | null = null
   #hover: number | null = null
   #lines: readonly ReadOutLine[] = []
@@ -58,7 +60,10 @@ export class TraceChart {
     this.#actions = actions
     this.#state = state
     this.#values = padRange(values, 0.04)
-    const failed = (reason: unknown): void => sources.report(`The tokens of trace ${this.#state.trace} cannot be read: ${String(reason)}`)
+    const failed = (reason: unknown): void => {
+      this.#asked = ''
+      sources.report(`The tokens of trace ${this.#state.trace} cannot be read: ${String(reason)}`)
+    }
     this.#views = new Newest(failed)
     this.#facts = new Newest(failed)
     this.#canvas.setAttribute('aria-hidden', 'true')
@@ -97,18 +102,18 @@ export class TraceChart {
     return paneTokens(this.#sources.page, this.#state)
   }
 
-  /** The state that further acts of the reader start from. It is drawn when `update` is called. */
+  /** The state that further acts of the reader start from. Its tokens are loaded at once; it is drawn when `update` is called. */
   take(state: PaneState): void {
     this.#state = state
+    this.#load()
   }
 
   update(state: PaneState): void {
-    this.#state = state
+    this.take(state)
     this.#area.setAttribute(
       'aria-label',
       `Curve of trace ${state.trace}: left and right move by a token, with shift by a turn, plus and minus zoom`
     )
-    this.#load()
     this.#draw()
     this.#tell()
   }
@@ -127,7 +132,8 @@ export class TraceChart {
   #load(): void {
     const [key, range, { snapshot }] = [this.#key(), this.range, this.#state]
     const buckets = this.#area.clientWidth
-    if (key === this.#loaded.key || buckets === 0) return
+    if (key === this.#asked || buckets === 0) return
+    this.#asked = key
     const traces = paneTraces(this.#sources.page, this.#state)
     const view = async (k: number): Promise<TraceView | null> => {
       const own = ownRange(traces[k], range)

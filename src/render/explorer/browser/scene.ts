@@ -55,7 +55,7 @@ function paintStrokes(context: CanvasRenderingContext2D, item: SceneStroke): voi
   const { points, pairs = false, stroke, width, dash = [] } = item
   context.strokeStyle = stroke
   context.lineWidth = width
-  context.lineJoin = 'round'
+  context.lineJoin = 'bevel'
   context.setLineDash([...dash])
   context.beginPath()
   for (let i = 0; i + 1 < points.length; i += 2) {
