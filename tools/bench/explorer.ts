@@ -35,16 +35,14 @@ function installClock(): void {
   const painted = new MessageChannel()
   const waiting: (() => void)[] = []
   painted.port1.onmessage = () => waiting.splice(0).forEach(act => act())
-  /** Calls back when the frame is painted, with whether `ready` held when it was begun. */
-  const frame = (ready: () => boolean, done: (held: boolean) => void): void => {
+  const frame = (done: () => void): void => {
     requestAnimationFrame(() => {
-      const held = ready()
-      waiting.push(() => done(held))
+      waiting.push(done)
       painted.port2.postMessage(null)
     })
   }
-  const until = (ready: () => boolean, done: (frames: number) => void, frames = 1): void =>
-    frame(ready, held => (held ? done(frames) : until(ready, done, frames + 1)))
+  /** Calls back when the first frame is painted in which it is ready. What a frame itself makes ready is painted with it. */
+  const until = (ready: () => boolean, done: () => void): void => frame(() => (ready() ? done() : until(ready, done)))
   const isShown = (): boolean =>
     document.querySelector('.plot[data-shown]') !== null && document.querySelectorAll('.traces tbody tr').length > 0
   const clock = {
@@ -61,12 +59,9 @@ function installClock(): void {
           type,
           ({ timeStamp }) => {
             let first = 0
-            frame(
-              () => true,
-              () => {
-                first = performance.now() - timeStamp
-              }
-            )
+            frame(() => {
+              first = performance.now() - timeStamp
+            })
             until(
               () => seen() !== before,
               () => resolve([first, performance.now() - timeStamp])
