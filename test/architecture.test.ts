@@ -220,7 +220,7 @@ const OPENS_BY_ITSELF = [
   'src/core/load.cts',
   'src/kernel/kernel.ts',
   'src/render/outputs/output-fs.ts',
-  'src/runs/record-spill.ts',
+  'src/runs/spill-file.ts',
   'src/cli/drafting.ts',
   'src/replica/bytes.ts'
 ]

@@ -52,6 +52,8 @@ export interface DiagnoseOptions extends TracesOptions, DiagnoseTold {}
 export interface ExploreOptions extends Omit<TracesOptions, 'shard'> {
   /** true: the page has the texts of turns */
   readonly texts: boolean
+  /** port of the server, 0: any that is free; null: the page is written, and nothing served */
+  readonly port: number | null
 }
 
 export interface MergeOptions extends CommonOptions, Pick<RunOptions, 'out' | 'threads' | 'formats'> {
@@ -174,7 +176,7 @@ export function parseCommand(argv: readonly string[]): Command {
     const told = { paths, ...runOptions(values), ...tracesOptions(values), ...common }
     if (command === 'watch') return { command, ...told, ...watchOptions(values) }
     if (command === 'explore')
-      return { command, ...told, out: folder('out', values.out) ?? DEFAULT_EXPLORE_OUT, texts: values.texts === true }
+      return { command, ...told, out: folder('out', values.out) ?? DEFAULT_EXPLORE_OUT, texts: values.texts === true, port: portOf(values) }
     const shard = shardOption(values)
     if (command === 'traces') return { command, ...told, shard }
     return { command, ...told, shard, ...diagnoseOptions(values) }
@@ -295,6 +297,17 @@ function secondsOf(option: 'settle' | 'poll', { [option]: text }: OptionValues, 
   const seconds = /^\d{1,5}(?:\.\d{1,3})?$/.test(text) ? Number(text) : NaN
   if (!(seconds >= 0.1 && seconds <= MAX_SECONDS)) throw usage(`wrong --${option}`, printable(text), `seconds, from 0.1 to ${MAX_SECONDS}`)
   return seconds
+}
+
+const MAX_PORT = 65_535
+
+function portOf({ serve = false, port: text, out }: OptionValues): number | null {
+  if (!serve && text !== undefined) throw usage('no --serve', '--port alone', '--serve --port N')
+  if (!serve) return null
+  if (out !== undefined) throw usage('contradiction', '--serve and --out', 'one of them: a server writes no output')
+  const port = text === undefined ? 0 : /^\d{1,5}$/.test(text) ? Number(text) : NaN
+  if (!(port <= MAX_PORT)) throw usage('wrong --port', printable(text ?? ''), `an integer from 0 to ${MAX_PORT}`)
+  return port
 }
 
 /** What a merge decides, or a shard cannot do. */

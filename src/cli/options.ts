@@ -219,6 +219,12 @@ export const OPTIONS = {
     commands: ['explore'],
     help: 'texts of turns too, without what looks like a secret; whoever has the page can read them'
   },
+  serve: {
+    type: 'boolean',
+    commands: ['explore'],
+    help: 'show any number of tokens in a page of 127.0.0.1 until Ctrl-C; no output is written'
+  },
+  port: { type: 'string', value: 'N', commands: ['explore'], help: 'port of --serve (default: any that is free)' },
   settle: {
     type: 'string',
     value: 'SECONDS',

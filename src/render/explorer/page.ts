@@ -21,6 +21,10 @@ export interface ExplorerPage {
   readonly snapshots: readonly PageSnapshot[]
 }
 
+export interface ServedPage extends Omit<ExplorerPage, 'snapshots'> {
+  readonly snapshots: ReadonlyArray<Omit<PageSnapshot, 'blocks'>>
+}
+
 export interface PageSnapshot {
   readonly snapshot: ExplorerSnapshot
   /** see `ExplorerCollector` */
@@ -56,6 +60,14 @@ export function indexElement(document: ExplorerDocument): string {
 
 export function diagnosticsElement(snapshot: number, html: string): string {
   return `<template id="diagnostics-${snapshot}">${html}</template>\n`
+}
+
+/** The page of a server, which has tokens and texts. */
+export function servedPage({ generator, texts, snapshots }: ServedPage): string {
+  const document: ExplorerDocument = { generator, tokens: 'served', texts, snapshots: snapshots.map(({ snapshot }) => snapshot) }
+  const { before, after } = explorerParts(document)
+  const diagnoses = snapshots.map(({ diagnostics }, s) => (diagnostics === null ? '' : diagnosticsElement(s, diagnostics)))
+  return before + indexElement(document) + diagnoses.join('') + after
 }
 
 export async function writeExplorerPage(set: OutputSet, { generator, texts, snapshots }: ExplorerPage): Promise<FileSummary> {

@@ -5,10 +5,13 @@
 import { decimateSpans } from '../figures/decimate.js'
 import type { TraceView } from './contract.js'
 
-/** Every token of a trace, `tokens` elements each. */
+/** Every token of a trace. */
 export interface TraceTokens {
+  /** [tokens] */
   readonly values: Float32Array | Float64Array
+  /** [tokens] */
   readonly returns: Float32Array | Float64Array
+  /** [turns] of the first token of each turn; inside a turn they grow by 1 */
   readonly positions: Float64Array
   /** [turns + 1] turn k has the tokens `starts[k]` to `starts[k + 1] - 1` */
   readonly starts: Int32Array
@@ -28,16 +31,18 @@ export interface ViewRange {
  */
 export function traceTokens(values: TraceTokens['values'], returns: TraceTokens['returns'], steps: Int32Array | Float64Array): TraceTokens {
   const tokens = values.length
-  const positions = new Float64Array(tokens)
   let turns = 1
-  let position = 0
-  for (let i = 0; i < tokens; i++) {
-    position += steps[i]
-    positions[i] = position
-    if (i > 0 && steps[i] > 1) turns++
-  }
+  for (let i = 1; i < tokens; i++) if (steps[i] > 1) turns++
+  const positions = new Float64Array(turns)
   const starts = new Int32Array(turns + 1)
-  for (let i = 1, turn = 1; i < tokens; i++) if (steps[i] > 1) starts[turn++] = i
+  let position = steps[0]
+  positions[0] = position
+  for (let i = 1, turn = 0; i < tokens; i++) {
+    position += steps[i]
+    if (steps[i] === 1) continue
+    starts[++turn] = i
+    positions[turn] = position
+  }
   starts[turns] = tokens
   return { values, returns, positions, starts }
 }
@@ -73,7 +78,7 @@ export function viewOf({ values, returns, positions, starts }: TraceTokens, { fr
     view.value[k] = values[i]
     view.return[k] = returns[i]
     view.change[k] = i === 0 ? NaN : values[i] - values[i - 1]
-    view.position[k] = positions[i]
+    view.position[k] = positions[view.turn[k]] + (i - starts[view.turn[k]])
   }
   return view
 }

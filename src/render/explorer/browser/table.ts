@@ -26,6 +26,9 @@ export interface TableActions {
   filter(column: ColumnId, text: string): void
 }
 
+/** What of a state the rows show. Zooming and the cursor change nothing of it. */
+const ROW_STATE = ['filters', 'sort', 'trace', 'overlay', 'tab'] as const
+
 export class TraceTable {
   readonly element: HTMLElement
   readonly #traces: ExplorerTraces
@@ -107,7 +110,7 @@ export class TraceTable {
       const at = this.#rows.indexOf(state.trace)
       if (at >= 0) this.#reveal(at)
     }
-    this.#drawRows()
+    if (before === state || ROW_STATE.some(name => before[name] !== state[name])) this.#drawRows()
   }
 
   redraw(): void {
