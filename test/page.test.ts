@@ -102,6 +102,7 @@ function inputs(article: string, change: Partial<PageInputs> = {}): PageInputs {
         ]
       }
     ],
+    byline: { date: null, cite: null, compared: [] },
     figures: figures(),
     outputs: ['data.json', 'wandb/points.csv'],
     study: { name: 'A study', synthetic: true },
@@ -123,7 +124,7 @@ function articleOf(input: PageInputs): CheerioAPI {
 /** Text of the article without the panels behind its numbers. */
 function proseOf(article: string): string {
   const $ = articleOf(inputs(article))
-  $('.p').remove()
+  $('.panels').remove()
   return $('main').text().trim()
 }
 
@@ -237,7 +238,7 @@ t.test('references', t => {
     ['{{__proto__}}', 'template reference: __proto__, expected the id of a claim (article.md, line 3, column 1)'],
     [
       '{{a.score | bold}}',
-      'template format: bold, expected text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'
+      'template format: bold, expected text, name, integer, fixed(n), rounded(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'
     ],
     ['{{a.score | integer}}', 'template value: a.score is the number 70.4, expected an integer (article.md, line 3, column 1)'],
     [
@@ -549,9 +550,23 @@ t.test('Markdown', t => {
   t.equal(
     body('[d](data.json) [n](source-notes.md#where-from) [w](https://example.org/?a=b&c="d") [h](#here)\n\n## Here'),
     '<p><a href="../data.json">d</a> <a href="source-notes.html#s-where-from">n</a> ' +
-      '<a href="https://example.org/?a=b&amp;c=%22d%22" rel="noreferrer">w</a> <a href="#s-here">h</a></p>\n<h2 id="s-here">Here</h2>'
+      '<a href="https://example.org/?a=b&amp;c=%22d%22" rel="noreferrer">w</a> <a href="#s-here">h</a></p>\n<h2 id="s-here"><a class="here" href="#s-here">Here</a></h2>'
   )
-  t.equal(body('## A b\n\n## A b\n\n## Main'), '<h2 id="s-a-b">A b</h2>\n<h2 id="s-a-b-2">A b</h2>\n<h2 id="s-main">Main</h2>')
+  const heading = (id: string, text: string): string => `<h2 id="${id}"><a class="here" href="#${id}">${text}</a></h2>`
+  const skip = (id: string, text: string): string => `<a class="next" href="#${id}">Skip to “${text}”</a>`
+  t.equal(
+    body('## A b\n\n## A b\n\n### C\n\n## Main'),
+    [
+      heading('s-a-b', 'A b'),
+      skip('s-a-b-2', 'A b'),
+      heading('s-a-b-2', 'A b'),
+      skip('s-main', 'Main'),
+      heading('s-c', 'C').replaceAll('h2', 'h3'),
+      heading('s-main', 'Main')
+    ].join('\n'),
+    'a heading is a link to itself, and a section has the way to the next'
+  )
+  t.equal(body('## A [b](data.json)'), '<h2 id="s-a-b">A <a href="../data.json">b</a></h2>', 'unless it has links of its own')
 
   const expected = 'an https: address, an output, article.md, source-notes.md or a heading on either'
   for (const target of [
@@ -684,7 +699,7 @@ t.test('what sources say is shown, never obeyed', t => {
 })
 
 /** Digits of the prose stand in one of these: a value, the author's own, a figure's number, a table of the program's, code. */
-const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p, .counts, summary'
+const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .panels, .counts, summary, .next'
 
 /** The outputs behind each figure, as the replica's study file names them: paths of bars' references, outputs of analyses. */
 const DRAWN_FROM: Readonly<Record<string, readonly string[]>> = {
@@ -700,18 +715,44 @@ const DRAWN_FROM: Readonly<Record<string, readonly string[]>> = {
   'boundary-jumps': ['training_data/critic-diagnostics.json']
 }
 
+/** The panel that a number opens. */
+function panelOf($: CheerioAPI, value: ReturnType<CheerioAPI>[number] | undefined): ReturnType<CheerioAPI> {
+  const id = value === undefined ? null : $(value).children('button').attr('popovertarget')
+  return $($('.panels').children().get().filter(panel => panel.attribs['id'] === id))
+}
+
+/** The first number of a page that is printed so. @param claim of this claim alone */
+function valueOf($: CheerioAPI, text: string, claim = ''): ReturnType<CheerioAPI>[number] | undefined {
+  return $('main data.v')
+    .get()
+    .find(value => $(value).text() === text && panelOf($, value).text().endsWith(claim))
+}
+
+/** Lines of a panel by their terms. */
+function linesOf($: CheerioAPI, text: string, claim = ''): { readonly [term: string]: string } {
+  const lines = panelOf($, valueOf($, text, claim)).children('dl').children().get()
+  return Object.fromEntries(lines.map(line => [$(line).children('dt').text(), $(line).children('dd').text()]))
+}
+
 t.test("every number of the replica's pages can be traced", t => {
   for (const path of HTML) {
     const $ = load(written(path))
     const values = $('main data.v').get()
     t.ok(values.length > 50, `${path}: ${values.length} values`)
     for (const value of values) {
-      const panel = $(value).next('.p')
-      const about = $(value).attr('aria-describedby')
-      t.equal($(value).attr('tabindex'), '0')
-      if (about === undefined || panel.find(`[id="${about}"]`).length !== 1) t.fail(`${$(value).text()} has no description`)
+      if (panelOf($, value).length !== 1) t.fail(`${$(value).text()} has no panel`)
     }
-    const bare = values.filter(value => !/sha256 [0-9a-f]{64}from .*[0-9a-f]{64}/s.test($(value).next('.p').text()))
+    // One stop of the Tab key for all numbers of a block: its group, which lists them.
+    t.equal($('main data.v :is([tabindex="0"], a, button:not([tabindex="-1"]))').length, 0, `${path}: a number is no stop`)
+    const listed = new Set($('.panels li button').get().map(button => $(button).attr('popovertarget')))
+    t.same(
+      values.filter(value => !listed.has($('button', value).attr('popovertarget'))).map(value => $(value).text()),
+      [],
+      `${path}: every number is listed in a group`
+    )
+    const groups = $('main .g').length
+    t.ok(groups > 10 && groups < values.length / 2, `${path}: ${groups} groups of ${values.length} numbers`)
+    const bare = values.filter(value => !/in\S+ [0-9a-f]{8} .*from.* [0-9a-f]{8}/s.test(panelOf($, value).text()))
     // The size of the original page: a property of a file that is not here.
     t.same(
       bare.map(value => [$(value).text(), $(value).attr('class')]),
@@ -770,7 +811,7 @@ t.test("every number of the replica's pages can be traced", t => {
     '16'
   ]
   t.same(
-    $('details > summary')
+    $('main details > summary')
       .get()
       .map(summary => $(summary).text().split(':')[0]),
     [
@@ -778,35 +819,39 @@ t.test("every number of the replica's pages can be traced", t => {
       '39 quantities of several sources'
     ]
   )
-  t.match($('details > summary').text(), 'Section 15: 58 claims: 57 agree, 1 of the source alone.')
+  t.match($('main details > summary').text(), 'Section 15: 58 claims: 57 agree, 1 of the source alone.')
   t.same(
-    $('details')
+    $('main details')
       .get()
       .map(group => $(group).find('tbody tr').length),
     [...sections.map(section => claims.filter(claim => claim.section === section).length), 39]
   )
   t.equal($('details[open]').length, 0)
-  const panel = $('data.v')
-    .filter((_, value) => $(value).text() === '55.33')
-    .first()
-    .next('.p')
-    .text()
-  for (const text of [
-    'eval.gspo.multilingual',
-    'agrees',
-    'published 55.33 percent, computed 55.33',
-    'data.json',
-    '/values/gspo.multilingual/value',
-    'sources/evaluation.xlsx'
-  ])
-    t.match(panel, text)
-  const other = $('data.v')
-    .filter((_, value) => $(value).text() === '55.5')
-    .first()
-    .next('.p')
-    .text()
+  const sha = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 8)
+  const workbook = sha(join(run.study, 'sources/evaluation.xlsx'))
+  t.same(linesOf($, '55.33'), {
+    value: '55.33 percent',
+    published: '55.33 percent',
+    'stated in': 'sheet 评测矩阵, cell L8 of sources/evaluation.xlsx',
+    in: `data.json ${sha(join(run.out, 'data.json'))} /values/gspo.multilingual/value`,
+    from: `sources/evaluation.xlsx ${workbook}`,
+    claim: 'eval.gspo.multilingual'
+  })
+  const operands = (text: string): readonly string[] =>
+    panelOf($, valueOf($, text))
+      .find('dl > div > dd > .o')
+      .get()
+      .map(operand => $(operand).text())
+  t.match(linesOf($, '4.6')['formula'], /^SAO on SWE-bench Verified \(68\.6\).* − Base model on SWE-bench Verified \(64\)/)
+  t.same(operands('4.6'), ['SAO on SWE-bench Verified (68.6)', 'Base model on SWE-bench Verified (64)'])
+  const operand = panelOf($, valueOf($, '4.6')).find('.p').first()
+  t.match(operand.text(), 'sheet 评测矩阵, cell C11 of sources/evaluation.xlsx', 'an operand opens a panel of its own')
+  const best = linesOf($, '70.4', 'best.gspo.value')
+  t.match(best, { step: '95', run: 'g5p0k2xw', metric: 'val-core/unknown/reward/mean@1', meaning: 'as logged' })
+  t.equal(linesOf($, '1.86')['value'], '1.855072463768116 percent, in the output 0.01855072463768116')
+  const other = panelOf($, valueOf($, '55.5')).text()
   t.match(other, 'used in no comparison: the workbook states another score')
-  t.match(other, 'Stated in slide 5 of sources/slides.pptx')
+  t.match(linesOf($, '55.5')['stated in'], 'slide 5')
   t.same(
     $('figure')
       .get()
@@ -878,7 +923,7 @@ t.test('disclosures', t => {
   )
   t.match(said, "Both of the paper's methods use DIS")
   const captions = load(written('preview/article.html'))
-  const caption = (name: string): string => captions(`#figure-${name} figcaption`).clone().find('.p').remove().end().text()
+  const caption = (name: string): string => captions(`#figure-${name} figcaption`).text()
   t.match(caption('02-efficiency'), /^Figure 2\. /)
   t.match(caption('02-efficiency'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'concurrency-normalised')
@@ -955,14 +1000,15 @@ t.test('a page is whole and asks for nothing', t => {
       'every link inside the page leads somewhere'
     )
     t.same(
-      $('[aria-describedby]')
+      $('[popovertarget]')
         .get()
-        .map(e => $(e).attr('aria-describedby') ?? '')
+        .map(e => $(e).attr('popovertarget') ?? '')
         .filter(id => !here.has(id)),
-      []
+      [],
+      'every button opens a panel'
     )
     t.ok($('nav.contents li').length > 5)
-    t.equal($('footer .how').text(), 'Point at a number, tap it, or move to it with the Tab key, to see where it comes from.')
+    t.match($('header.title .how').text(), 'Every number answers', 'said below the title')
     const levels = $('h1, h2, h3, h4')
       .get()
       .map(h => Number(h.tagName.slice(1)))
@@ -970,12 +1016,11 @@ t.test('a page is whole and asks for nothing', t => {
       levels.every((level, i) => i === 0 || level <= levels[i - 1] + 1),
       'no heading skips a level'
     )
-    // Synthetic: above everything, beside the title, in the title of the window, below the title and at the end.
-    t.equal($('body > aside.strip').text(), 'Synthetic data, not measurements')
-    t.equal($('h1 .mark').text(), 'synthetic')
+    // Synthetic: once above everything, in the title of the window, and at the end.
+    t.match($('body > aside.strip').text(), /^Synthetic replica, not measurements\. Every input .* Nothing here is evidence/)
     t.match($('title').text(), /^\[synthetic\] /)
     t.equal($('meta[name=synthetic]').attr('content'), 'true')
-    t.match($('header .notice').text(), 'Nothing here is evidence')
+    t.equal($('header .notice, h1 .mark').length, 0, 'one notice')
     t.match($('footer .notice').text(), 'Nothing here is evidence')
   }
   for (const path of ['article.md', 'source-notes.md']) {
@@ -1071,14 +1116,24 @@ t.test('a page is whole and asks for nothing', t => {
   t.equal(plain('nav.contents').text(), 'Also: Notes', 'without headings there is no list of contents')
   t.equal(plain('nav.contents a').attr('href'), 'source-notes.html')
   t.equal(plain('nav.contents').attr('aria-label'), 'Other page')
-  t.equal(plain('nav.contents :is(div, ul, strong)').length, 0)
+  t.equal(plain('nav.contents :is(details, ul)').length, 0)
   t.same(
-    articleOf(inputs('## Here'))('nav.contents div')
+    articleOf(inputs('## Here'))('nav.contents > details:not([open])')
       .children()
       .get()
       .map(child => child.tagName),
-    ['strong', 'ul', 'p']
+    ['summary', 'ul', 'p']
   )
+
+  const byline = articleOf(
+    inputs('Text.', {
+      byline: { date: '2026-01-31', cite: 'A <b>. 2026.', compared: [{ title: 'The "other" paper', url: 'https://example.org/?a=1&b=2' }] }
+    })
+  )
+  t.equal(byline('header .byline').text(), '2026-01-31 · Compared with The "other" paper')
+  t.equal(byline('header .byline a').attr('href'), 'https://example.org/?a=1&b=2')
+  t.equal(byline('header .cite').text(), 'How to citeA <b>. 2026.')
+  t.equal(plain('header :is(.byline, .cite)').length, 0, 'nothing where the study states nothing')
 
   const notes = load(written('preview/source-notes.html'))
   const rows = (name: string): readonly string[] =>
@@ -1120,6 +1175,7 @@ t.test('a page is whole and asks for nothing', t => {
   )
   for (const text of [
     '{{a.score}} {{data.json#/values/a.score/value}}',
+    '{{a.score}} {{a.score | rounded(0)}} {{a.score}}',
     '{{a.score}} {{a.score | fixed(1)}} {{a.score | hours}} {{a.score | signed(1)}}',
     '{{data.json#/values/a.score/value}} {{data.json#/values/a.score/value | percent(1)}} {{data.json#/values/a.score/value | scientific}}'
   ])
@@ -1135,7 +1191,7 @@ t.test('a page is whole and asks for nothing', t => {
     })
   )
   t.same(
-    groups('details')
+    groups('main details')
       .get()
       .map(group => [groups(group).children('summary').text(), groups(group).attr('open')]),
     [
@@ -1150,15 +1206,20 @@ t.test('a page is whole and asks for nothing', t => {
       claims: [claim({ provenance: ['/a', '/b', '/c', '/d', '/e'].flatMap((pointer, i) => provenance(pointer, 'p0', `p${i}`)) })]
     })
   )
-  t.equal(
-    many('.p')
-      .text()
-      .split(/sha256|in o\.json/).length,
-    3,
+  t.same(
+    linesOf(many, '70.4')['in'],
+    `o.json ${'f'.repeat(8)} /a, /b, /c and 2 more places, named in audit.json`,
     'an output and its hash stand once'
   )
-  t.match(many('.p').text(), '/a, /b, /c and 2 more places, named in audit.json')
-  t.match(many('.p').text(), /from p0 e{64}, p1 e{64}, p2 e{64}, and 2 more, named in audit.json$/)
+  t.equal(linesOf(many, '70.4')['from'], 'p0 eeeeeeee, p1 eeeeeeee, p2 eeeeeeee, and 2 more, named in audit.json')
+  const twice = articleOf(inputs('{{a.score}} and {{a.score}}.\n\n{{a.score | rounded(0)}} and {{data.json#/steps}}.\n\nNone.'))
+  t.equal(twice('.panels > .p').length, 5, 'two groups and three panels: a number that is printed twice has one')
+  t.same(
+    twice('main > p > .g')
+      .get()
+      .map(group => twice(group).attr('aria-label')),
+    ['The number of this paragraph', 'The 2 numbers of this paragraph']
+  )
 
   const wrong = articleOf(
     inputs('{{a}} {{b}} {{c}}', {

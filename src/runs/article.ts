@@ -75,6 +75,7 @@ export async function writeArticle(context: RunContext, study: Study, set: Outpu
     const { claims = [], same = [], discrepancies = [], guards = [] } = report ?? {}
     await writePages(set, {
       ...prose,
+      byline: study.article,
       claims,
       same,
       discrepancies,

@@ -8,10 +8,10 @@ import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
 import { countsText, historyNotes, noFindingText, pairingText, sampleText, shownNumber } from './diagnostics-rows.js'
-import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
+import { figureHtml, headingHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
 import type { PageFigure } from './inputs.js'
 import { bdi } from './panel.js'
-import { documentHtml } from './shell.js'
+import { contentsHtml, documentHtml } from './shell.js'
 import { styleSheet } from './style.js'
 import { escapeHtml, visible } from './text.js'
 
@@ -50,15 +50,10 @@ export function diagnosticsHtml({ diagnosis, figures, generator }: DiagnosticsPa
     generator,
     style: styleSheet({ synthetic, failed: failure !== null, diagnostics: true }),
     failed: failure === null ? '' : `<p class="failed" role="alert"><strong>${escapeHtml(failure)}</strong></p>\n`,
-    contents: contents(shown),
-    main: shown.map(name => `<h2 id="${HEADING_PREFIX}${name}">${SECTIONS[name]}</h2>\n${body[name]()}`).join('\n'),
+    contents: contentsHtml(shown.map(name => ({ id: `${HEADING_PREFIX}${name}`, text: SECTIONS[name] }))),
+    main: shown.map(name => `${headingHtml('h2', name, SECTIONS[name])}\n${body[name]()}`).join('\n'),
     foot: { before: '', after: '' }
   })
-}
-
-function contents(shown: readonly Section[]): string {
-  const items = shown.map(name => `<li><a href="#${HEADING_PREFIX}${name}">${SECTIONS[name]}</a></li>`)
-  return `<nav class="contents" aria-label="Contents"><div>\n<strong>Contents</strong>\n<ul>\n${items.join('\n')}\n</ul>\n</div></nav>`
 }
 
 /** Told values that differ: the command fails because of them. */

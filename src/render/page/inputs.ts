@@ -6,6 +6,7 @@
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, UnclaimedValue } from '../../compute/audit/contract.js'
 import type { InputsOf } from '../../compute/audit/provenance.js'
 import type { Documents } from '../../compute/documents.js'
+import type { ArticleStudy } from '../../schema/article.js'
 import type { HashedFile } from '../../schema/study.js'
 import type { Generator, Origin } from '../outputs/output-names.js'
 import type { Template } from './references.js'
@@ -39,7 +40,11 @@ export interface ProseInputs {
   readonly outputs: readonly string[]
 }
 
+/** What stands below the title of the article. */
+export type Byline = Pick<ArticleStudy, 'date' | 'cite' | 'compared'>
+
 export interface PageInputs extends ProseInputs {
+  readonly byline: Byline
   /** quantities that several sources state; absent where the claims file lists none */
   readonly same?: readonly AuditedSame[]
   readonly study: { readonly name: string; readonly synthetic: boolean }
