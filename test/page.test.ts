@@ -847,7 +847,7 @@ t.test("every number of the replica's pages can be traced", t => {
   const operand = panelOf($, valueOf($, '4.6')).find('.p').first()
   t.match(operand.text(), 'sheet 评测矩阵, cell C11 of sources/evaluation.xlsx', 'an operand opens a panel of its own')
   const best = linesOf($, '70.4', 'best.gspo.value')
-  t.match(best, { step: '95', run: 'g5p0k2xw', metric: 'val-core/unknown/reward/mean@1', meaning: 'as logged' })
+  t.match(best, { step: '95', run: 'g5p0k2xw', metric: 'val-core/unknown/reward/mean@1', meaning: 'highest value, earliest step on a tie' })
   t.equal(linesOf($, '1.86')['value'], '1.855072463768116 percent, in the output 0.01855072463768116')
   const other = panelOf($, valueOf($, '55.5')).text()
   t.match(other, 'used in no comparison: the workbook states another score')

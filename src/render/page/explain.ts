@@ -3,7 +3,7 @@
  * it stands. Outputs state this in the objects that enclose the value; what a field means stands in its kind.
  */
 import { own, parseReference, pointerTokens, type JsonObject } from '../../compute/documents.js'
-import { fieldDoc } from '../../schema/outputs/field-doc.js'
+import { fieldDocs } from '../../schema/outputs/field-doc.js'
 import type { DocumentSource } from './inputs.js'
 
 export interface Operand {
@@ -58,9 +58,18 @@ export function explain(documents: DocumentSource, reference: string): Explanati
     title: describeSource(about),
     formula,
     stated,
-    meaning: formula !== null || stated !== null ? null : fieldDoc(textOf(root, 'schema'), tokens),
+    meaning: formula !== null || stated !== null ? null : meaningOf(textOf(root, 'schema'), tokens),
     facts: stated === null ? factsOf(enclosing.slice(1), tokens.at(-1) ?? '') : []
   }
+}
+
+/** The field and the one that holds it: `highest value, earliest step on a tie: step of the observation`. */
+function meaningOf(schema: string, tokens: readonly string[]): string | null {
+  const docs = fieldDocs(schema, tokens).filter(({ name }, i) => i === 0 || name !== 'value')
+  // When a field is null says nothing of a value that is there.
+  const texts = docs.slice(-2).map(({ doc }) => doc.replace(/(?:^|; )null .*$/, ''))
+  const said = texts.filter(text => text !== '').join(': ')
+  return said === '' ? null : said
 }
 
 /** Of several objects that state one fact the innermost counts. */

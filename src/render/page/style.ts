@@ -104,7 +104,7 @@ const VALUES = `
 .v.differs, .v.not_computable { color: var(--bad); font-weight: 700; border-bottom: 2px solid var(--bad); }
 /* In sight for the paragraph under the pointer and for the keyboard. Out of the flow: no line is longer for it. */
 .g { position: absolute; opacity: 0; border: 0; padding: 0; margin-left: 0.25em; background: var(--paper); cursor: help; }
-:is(p, li, figcaption, figure, pre, h2, h3):hover > .g, .scroll:hover + .g, .g:hover, .g:focus-visible { opacity: 1; }
+:is(p, li, figcaption, figure, pre, h2, h3):hover > .g, .scroll:hover + .g, .g:hover, .g:focus { opacity: 1; }
 @media (hover: none) { .g { pointer-events: none; } }
 .p {
   inset: auto 0 0 0; width: 100%; max-width: 34rem; margin: 0 auto; max-height: 46vh; overflow-y: auto; overscroll-behavior: contain;
@@ -225,11 +225,12 @@ const PRINT = `
   .claims summary { padding: 0.4rem 0 0; font-size: 6.5pt; }
   .claims .made { margin: 0; font-size: 6pt; line-height: 1.15; }
   .claims thead, .claims th div + div, .audit td:nth-child(4) div + div, .audit td:nth-child(5), .outputs :is(th, td):nth-child(3) { display: none; }
-  .claims .audit th:nth-child(1) { width: 42%; } .claims .audit td:nth-child(2) { width: 23%; } .claims .audit td:nth-child(3) { width: 24%; }
+  .claims .audit { table-layout: auto; }
+  .claims .audit th:nth-child(1) { width: 42%; } .claims .audit td:nth-child(4) { width: 8%; }
   .claims .same th:nth-child(1) { width: 26%; } .claims .same td:nth-child(3) { width: 34%; }
   .claims .made th div { font-family: inherit !important; }
   .made div { display: inline; } .made div + div::before { content: "; "; }
-  .claims th, .claims td { border-bottom-width: 0.5px; overflow-wrap: anywhere; }
+  .claims th, .claims td { border-bottom-width: 0.5px; }
   .claims td.differs div + div, .claims td.not_computable div + div { display: block; }
   summary { break-after: avoid; list-style: none; }
   details::details-content { display: block; content-visibility: visible; block-size: auto; }

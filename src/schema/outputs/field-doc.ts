@@ -1,19 +1,22 @@
-/** The sentence that the kind of an output has for a field. A page shows it as the way in which a number was made. */
+/** The sentences that the kind of an output has for its fields. A page shows them as the meaning of a number. */
 import type { JsonSchema } from '../../core/checker.js'
 import { JSON_OUTPUTS } from './index.js'
 
 /**
  * @param schema name of the output's schema
  * @param tokens member names and indexes that lead to the field
- * @returns null for an unknown schema, and for a place that it does not describe
+ * @returns of each field on the way that is described, the outermost first; nothing of an unknown schema
  */
-export function fieldDoc(schema: string, tokens: readonly string[]): string | null {
+export function fieldDocs(schema: string, tokens: readonly string[]): readonly { readonly name: string; readonly doc: string }[] {
   const root = JSON_OUTPUTS.find(({ name }) => name === schema)?.jsonSchema
-  if (root === undefined) return null
-  let nodes: readonly JsonSchema[] = [root]
-  for (const token of tokens) nodes = nodes.flatMap(node => alternatives(node, root)).flatMap(node => member(node, token))
-  const doc = nodes.map(node => node['description']).find(text => typeof text === 'string')
-  return typeof doc === 'string' ? doc : null
+  const docs: { readonly name: string; readonly doc: string }[] = []
+  let nodes: readonly JsonSchema[] = root === undefined ? [] : [root]
+  for (const name of tokens) {
+    nodes = nodes.flatMap(node => alternatives(node, root ?? {})).flatMap(node => member(node, name))
+    const doc = nodes.map(node => node['description']).find(text => typeof text === 'string')
+    if (typeof doc === 'string') docs.push({ name, doc })
+  }
+  return docs
 }
 
 /** A schema, or each of those that it names in its place. */
