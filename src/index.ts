@@ -29,7 +29,7 @@ export { analyseSnapshot, type SnapshotOutcome, type SnapshotRun } from './runs/
 export type { SnapshotSettings, TokenTables } from './runs/snapshot-work.js'
 export { renderFigure, warmCanvas } from './render/canvas/index.js'
 export { openFigurePool, type DrawnFigure, type FigurePool, type FigureTask } from './render/canvas/pool.js'
-export { FIGURE_FORMATS, type FigureFormat } from './render/figures/config.js'
+export { FIGURE_FILES, FIGURE_FORMATS, type FigureFile, type FigureFormat } from './render/figures/config.js'
 export { buildFigures, FIGURES } from './render/figures/index.js'
 export type * from './ingest/certificate/fields.js'
 export type * from './schema/article.js'

@@ -31,6 +31,7 @@ t.test('a command line becomes plain data', t => {
     study: null,
     json: false
   })
+  t.match(parseCommand(['all', '--formats', 'svg,column.dark.PDF,dark.svg']), { formats: ['svg', 'dark.svg', 'column.dark.pdf'] })
   t.match(parseCommand(['traces', 'a', '--no-figures', 'b', '--study', 's', '-q']), {
     command: 'traces',
     paths: ['a', 'b'],
@@ -110,7 +111,11 @@ t.test('what is no command line says what one is', t => {
     [['all', '--threads', '0'], /^usage wrong --threads: 0, expected an integer from 1 to 256$/],
     [['all', '--threads', '1e1'], /wrong --threads: 1e1/],
     [['all', '--threads', '300'], /wrong --threads: 300/],
-    [['all', '--formats', 'png,gif'], /^usage wrong --formats: "gif", expected a list out of png,svg,pdf$/],
+    [['all', '--formats', 'dark.column.png'], /^usage wrong --formats: "dark.column.png", expected a list/],
+    [
+      ['all', '--formats', 'png,gif'],
+      /^usage wrong --formats: "gif", expected a list out of png,svg,pdf, each also as dark.png, column.png or column.dark.png$/
+    ],
     [['all', '--formats', ''], /wrong --formats: ""/],
     [['all', '--formats', 'png', '--no-figures'], /contradiction/],
     [['all', '--quiet', '--verbose'], /contradiction/],

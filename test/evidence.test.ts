@@ -347,7 +347,7 @@ t.test('the figure says what it draws; one title has one colour in the figures o
     '(a) Scores, Score (%): one: Base 55.33, Target 70.4 (a stand-in, not published), Reference undefined (the second operand is zero); two: Target 5, Reference 27.'
   )
   // The first analysis draws Reference in the first colour and Target in the second.
-  t.match(svg, /fill:rgb\(0%,44\.7\d*%,69\.8\d*%\)/)
+  t.match(svg, /data-series="Reference">(?:(?!<\/g>).)*fill="#0072b2"/s)
   const { figures } = await import('../src/compute/evidence/figures.js').then(({ barFigures }) => ({
     figures: barFigures(
       [

@@ -472,8 +472,8 @@ t.test('hostile titles', async t => {
     [],
     'escaped'
   )
-  for (const { text, x } of config.texts) t.ok(x + drawnWidth(text, 10) <= 504, 'on the page')
-  for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= 504, 'on the page')
+  for (const { text, x } of config.texts) t.ok(x + drawnWidth(text, 10) <= config.width, 'on the page')
+  for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= config.width, 'on the page')
   const svg = (await renderFigure(config, 'svg')).toString('utf8')
   t.notMatch(svg, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|<b>/, 'no character that XML forbids')
   t.equal(parseFragment(svg).childNodes.filter(node => node.nodeName === 'svg').length, 1)
@@ -482,7 +482,7 @@ t.test('hostile titles', async t => {
 t.test('files', async t => {
   const config = buildBarFigure(SMALL)
   const [png, svg, pdf] = await Promise.all(FIGURE_FORMATS.map(format => renderFigure(config, format)))
-  t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2100, (config.height * 300) / 72], '300 dpi, 7.0 inches wide')
+  t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2008, (config.height * 300) / 72], '300 dpi, 170 mm wide')
   const strings = pdfStrings(pdf)
   for (const word of [
     'Three recipes',

@@ -7,6 +7,7 @@ import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import { qualityRecord } from '../src/compute/diagnostics/quality/record.js'
 import { NO_NEIGHBOURS, sampleRecord } from '../src/compute/diagnostics/record.js'
 import { diagnosedSet, qualityOf, qualityOptions, type SourcedRecord } from '../src/compute/diagnostics/reduce.js'
+import { INK } from '../src/render/figures/style.js'
 import { renderFigure } from '../src/render/canvas/index.js'
 import type { FigureConfig, PanelConfig } from '../src/render/figures/config.js'
 import { buildFigures } from '../src/render/figures/index.js'
@@ -212,10 +213,17 @@ t.test('the foot says n and what the bands are, of two sets both', t => {
     `${boundary} transitions between turns, ${internal.toLocaleString('en')} inside; ${above} of 16 above the diagonal of (b).`,
     `Bands: 95 % intervals by bootstrap over ${quality.resampling.units} prompt groups. A share of 0 is not drawn.`
   ])
-  const [counts, bands, transitions] = feet(diagnosisOf({ against: true }))
+  const two = figuresOf(diagnosisOf({ against: true })).flatMap(({ texts }) =>
+    texts.filter(({ color, align }) => color === INK.quiet && align === 'left')
+  )
+  t.equal(two.length, 5, 'the longest is broken into two lines')
+  const [counts, bands, transitions] = two.map(({ text }) => text)
   t.match(counts, /^16 trajectories \([\d,]+ tokens\) against 16 trajectories \([\d,]+ tokens\)\./)
   t.match(bands, /over \d+ prompt groups against \d+ prompt groups\.$/)
-  t.match(transitions, /^\d+ against \d+ transitions between turns, [\d,]+ against [\d,]+ inside; \d+ of 16 against \d+ of 16 above/)
+  t.match(
+    transitions,
+    /^\d+ against \d+ transitions between turns, [\d,]+ against [\d,]+ inside; \d+ of 16 against \d+ of 16 above the diagonal of$/
+  )
   t.end()
 })
 

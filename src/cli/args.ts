@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { describeCause, nearest, printable, type Fault } from '../core/errors.js'
-import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
+import { FIGURE_FILES, FIGURE_FORMATS, type FigureFile } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { diagnoseOptions, type DiagnoseTold } from './diagnose-args.js'
 import { parseShard, type ShardTold } from './shard.js'
@@ -25,7 +25,7 @@ export interface RunOptions extends CommonOptions {
   readonly out: string
   readonly threads: number
   /** empty with --no-figures */
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   /** which tables of tokens are written */
   readonly tables: { readonly arrow: boolean; readonly parquet: boolean }
 }
@@ -376,13 +376,17 @@ function threadCount(text: string | undefined): number {
   return threads
 }
 
-function formatList(text: string | undefined): readonly FigureFormat[] {
+function formatList(text: string | undefined): readonly FigureFile[] {
   if (text === undefined) return FIGURE_FORMATS
   const named = text.split(',').map(f => f.trim().toLowerCase())
   for (const format of named) {
-    if (!(FIGURE_FORMATS as readonly string[]).includes(format)) {
-      throw usage('wrong --formats', printable(JSON.stringify(format)), `a list out of ${FIGURE_FORMATS.join(',')}`)
+    if (!(FIGURE_FILES as readonly string[]).includes(format)) {
+      throw usage(
+        'wrong --formats',
+        printable(JSON.stringify(format)),
+        `a list out of ${FIGURE_FORMATS.join(',')}, each also as dark.png, column.png or column.dark.png`
+      )
     }
   }
-  return FIGURE_FORMATS.filter(format => named.includes(format))
+  return FIGURE_FILES.filter(file => named.includes(file))
 }

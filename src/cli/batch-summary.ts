@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import { counted, formatCount } from '../core/counts.js'
 import { printableId, type Fault } from '../core/errors.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import { BATCH_INDEX, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
@@ -15,7 +15,7 @@ import { checksTable, leftNote, NOT_STATED, statisticsTables, valueText } from '
 
 export interface BatchSummary {
   readonly out: string
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   readonly verbose: boolean
   readonly exitCode: number
 }
@@ -65,7 +65,7 @@ function keptText({ kept, keptFailed }: WrittenIndex): string {
 }
 
 /** Figures of the snapshots, those of unchanged ones too. */
-function figuresOf(results: readonly SnapshotResult[], formats: readonly FigureFormat[]): Array<{ readonly path: string }> {
+function figuresOf(results: readonly SnapshotResult[], formats: readonly FigureFile[]): Array<{ readonly path: string }> {
   return results.flatMap(({ plan, status, samples }) =>
     plan === null || status === 'failed' || samples !== undefined
       ? []

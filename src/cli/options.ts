@@ -231,7 +231,12 @@ export const OPTIONS = {
     commands: [...DRAWING, 'audit'],
     help: "worker threads (default: one a core but the main thread's; same bytes at any N)"
   },
-  formats: { type: 'string', value: 'LIST', commands: DRAWING, help: 'figure formats out of png,svg,pdf (default: all three)' },
+  formats: {
+    type: 'string',
+    value: 'LIST',
+    commands: DRAWING,
+    help: 'figure files out of png,svg,pdf (default: all three); dark.svg: on a dark ground; column.pdf: 88 mm wide'
+  },
   'no-figures': { type: 'boolean', commands: DRAWING, help: 'no figures' },
   parquet: {
     type: 'boolean',

@@ -9,7 +9,7 @@ import type { AuditReport } from '../compute/audit/contract.js'
 import { Documents } from '../compute/documents.js'
 import { Fault } from '../core/errors.js'
 import { refuseSecrets } from '../core/secret-guard.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import type { PlannedFigure } from '../render/figures/definition.js'
 import { writeAudit } from '../render/outputs/audit-document.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
@@ -25,7 +25,7 @@ export interface ArticleRun {
   readonly strict: boolean
   /** all figures of the run, drawn or not */
   readonly figures: readonly PlannedFigure[]
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   /** bytes of the pictures by figure name; pages are made only where every figure has one */
   readonly pngs: ReadonlyMap<string, Uint8Array>
   /** revisions of the code that made the inputs, as the manifest states them */

@@ -12,7 +12,7 @@ import { EXIT, Fault, isRefusal } from '../core/errors.js'
 import { isInside } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
 import { GENERATOR } from '../core/version.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { BATCH_INDEX, BATCH_PAGE, BATCH_STEPS, OUTPUT_PATHS, SAMPLE_PATHS, type Origin } from '../render/outputs/output-names.js'
@@ -32,7 +32,7 @@ export type IndexEntry = TraceSnapshotsDocument['snapshots'][number]
 export interface BatchIndexRun {
   readonly out: string
   /** empty: no figure */
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   readonly threads: number
   /** the study is synthetic */
   readonly synthetic: boolean
@@ -153,7 +153,7 @@ async function drawOverSteps(
       return summary
     }
   }
-  const planned = await planFigures({ curves: [data] })
+  const planned = await planFigures({ curves: [data] }, formats)
   const pngs = await drawFigures(context, noting, planned, { formats, threads, manifest: null })
   const [{ config, drawnFrom }] = planned
   const png = pngs.get(config.name)

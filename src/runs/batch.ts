@@ -14,7 +14,7 @@ import type { SnapshotResult } from './batch-result.js'
 import { originOf } from './context.js'
 import { analyseSnapshot, snapshotInputs, type SnapshotRun } from './snapshot.js'
 import type { SnapshotSettings } from './snapshot-work.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import { DEFAULT_OUT, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
@@ -34,7 +34,7 @@ export interface BatchRun {
   readonly settings: SnapshotSettings
   readonly pool: TracePool
   readonly out: string
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   readonly chunkBytes?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly onStart?: (plan: SnapshotPlan, amount: Amount) => void

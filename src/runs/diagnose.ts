@@ -16,7 +16,7 @@ import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Fault } from '../core/errors.js'
 import { readStillSync } from '../core/still-file-sync.js'
 import { EXPLAINED_VARIANCE, readLoggedValues } from '../ingest/histories/logged-value.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
@@ -44,7 +44,7 @@ export interface DiagnoseRun extends TransactionOptions {
   readonly told: ToldOfRun
   readonly pool: TracePool
   readonly out: string
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   readonly chunkBytes?: number | undefined
   readonly onProgress?: ((plan: SnapshotPlan) => (done: number) => void) | undefined
 }
@@ -95,7 +95,7 @@ async function drawn(run: FinishingDiagnosis, plan: SnapshotPlan, set: OutputSet
   const { formats, threads } = run
   if (formats.length === 0) return []
   const { drawFigures, planFigures } = await import('./drawing.js')
-  const planned = await planFigures({ diagnosis })
+  const planned = await planFigures({ diagnosis }, formats)
   const pngs = await drawFigures(contextOf(run, plan), set, planned, { formats, threads, manifest: null })
   return planned.flatMap(({ config: { name, title, description }, drawnFrom }) => {
     const png = pngs.get(name)

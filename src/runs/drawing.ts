@@ -6,9 +6,10 @@ import type { CurveFigureData } from '../compute/histories/contract.js'
 import { systemLimits, threadsBelow } from '../core/system/limits.js'
 import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
 import { renderFigure, warmCanvas } from '../render/canvas/index.js'
-import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
+import { isColumn, type FigureConfig, type FigureFile } from '../render/figures/config.js'
 import type { FigureInputs, PlannedFigure } from '../render/figures/definition.js'
 import { plannedFigures, refuseSameNames } from '../render/figures/index.js'
+import { COLUMN_SHEET } from '../render/figures/sheet.js'
 import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import { DIAGNOSTIC_FIGURES } from '../schema/outputs.js'
@@ -18,7 +19,7 @@ import type { RunContext } from './context.js'
 const FILES_WITHOUT_THREADS = 4
 
 export interface DrawOptions {
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   /** threads that may draw */
   readonly threads: number
   /** what the inputs were verified against; every file says so at the end of its description. Null: no file says so */
@@ -30,11 +31,20 @@ export interface FigureSources extends Omit<FigureInputs, 'curves'> {
   readonly curves?: Iterable<CurveFigureData> | AsyncIterable<CurveFigureData>
 }
 
-/** All figures that the data allow, drawn or not: in the order of their names, behind them those of the diagnostics. */
-export async function planFigures({ curves = [], ...others }: FigureSources): Promise<PlannedFigure[]> {
+/**
+ * All figures that the data allow, drawn or not: in the order of their names, behind them those of the diagnostics.
+ * @param formats where one of them is of one column, the figures are laid out for it too
+ */
+export async function planFigures({ curves = [], ...others }: FigureSources, formats: readonly FigureFile[]): Promise<PlannedFigure[]> {
+  const plan = (inputs: FigureInputs): PlannedFigure[] => {
+    const planned = plannedFigures(inputs)
+    if (!formats.some(isColumn)) return planned
+    const columns = plannedFigures(inputs, COLUMN_SHEET)
+    return planned.map((one, k) => ({ ...one, column: columns[k].config }))
+  }
   const figures: PlannedFigure[] = []
-  for await (const data of curves) figures.push(...plannedFigures({ curves: [data] }))
-  figures.push(...plannedFigures(others))
+  for await (const data of curves) figures.push(...plan({ curves: [data] }))
+  figures.push(...plan(others))
   refuseSameNames(figures)
   const last = ({ config }: PlannedFigure): number => DIAGNOSTIC_FIGURES.indexOf(config.name)
   return figures.sort((a, b) => last(a) - last(b) || (a.config.name < b.config.name ? -1 : 1))
@@ -47,7 +57,9 @@ export async function drawFigures(
   figures: readonly PlannedFigure[],
   { formats, threads, manifest }: DrawOptions
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const tasks = figures.flatMap(({ config }) => formats.map(format => ({ config: verifiedFigure(config, manifest), format })))
+  const tasks = figures.flatMap(({ config, column = config }) =>
+    formats.map(format => ({ config: verifiedFigure(isColumn(format) ? column : config, manifest), format }))
+  )
   const pngs = new Map<string, Uint8Array>()
   if (tasks.length === 0) return pngs
   const onDone = context.progress.onFigures?.(tasks.length)

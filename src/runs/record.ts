@@ -15,7 +15,7 @@ import { readStillSync } from '../core/still-file-sync.js'
 import type { HashedFile } from '../schema/study.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import { isSafeRelative } from '../core/paths.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { RUN_RECORD, type Origin } from '../render/outputs/output-names.js'
@@ -36,7 +36,7 @@ export const RUN_VERSIONS: Readonly<Record<string, string>> = {
 }
 
 /** @param settings plain data: everything that decides the bytes of the outputs, beside the inputs */
-export function settingsHash(settings: object, formats: readonly FigureFormat[]): string {
+export function settingsHash(settings: object, formats: readonly FigureFile[]): string {
   return createHash('sha256')
     .update(JSON.stringify([settings, formats]))
     .digest('hex')

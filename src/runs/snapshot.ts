@@ -21,7 +21,7 @@ import { optimizeLater } from '../core/system/engine.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { ReadDump } from '../schema/samples.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
@@ -43,7 +43,7 @@ export interface SnapshotRun extends SnapshotWork {
   /** bytes of the page read so far, or NPZ files measured */
   readonly onProgress?: Done | undefined
   readonly out: string
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   /** called when everything is written and before anything takes its place */
   readonly beforeCommit?: (() => Promise<void>) | undefined
 }
@@ -91,11 +91,11 @@ export async function drawnSnapshot(
   context: RunContext,
   set: OutputSet,
   { figure, ...measured }: MeasuredSnapshot,
-  { formats, threads }: { readonly formats: readonly FigureFormat[]; readonly threads: number }
+  { formats, threads }: { readonly formats: readonly FigureFile[]; readonly threads: number }
 ): Promise<Omit<MeasuredSnapshot, 'figure'>> {
   if (formats.length > 0) {
     const { drawFigures, planFigures } = await import('./drawing.js')
-    await drawFigures(context, set, await planFigures({ criticTraces: figure }), { formats, threads, manifest: null })
+    await drawFigures(context, set, await planFigures({ criticTraces: figure }, formats), { formats, threads, manifest: null })
   }
   return measured
 }

@@ -15,7 +15,7 @@ import type { HashedFile, Study } from '../schema/study.js'
 import { originOf, RunContext, type RunProgress } from './context.js'
 import { runSections, type SectionOutcomes } from './sections.js'
 import type { FigureSources } from './drawing.js'
-import type { FigureFormat } from '../render/figures/config.js'
+import type { FigureFile } from '../render/figures/config.js'
 import type { FigureConstants } from '../render/outputs/figure-documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { Origin } from '../render/outputs/output-names.js'
@@ -35,7 +35,7 @@ export interface StudyRun {
   readonly manifest: ManifestReport
   readonly pool: TracePool
   readonly out: string
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   /** which tables of tokens are written; default: Arrow alone */
   readonly tables?: TokenTables | undefined
   /** true: a value that a page cites and no claim holds fails the audit; default: as the study says */
@@ -101,7 +101,8 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
       merged<FigureSources>(
         {},
         sections.map(section => section.figures)
-      )
+      ),
+      formats
     )
     const pngs = await drawFigures(context, set, figures, { formats, threads: pool.threads + 1, manifest: context.origin.manifest })
     // 3. Audit and pages

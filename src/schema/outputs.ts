@@ -93,7 +93,7 @@ export const CHOSEN_FIGURE = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}'
 export function isOutputName(path: string): boolean {
   return (
     RESERVED_OUTPUTS.includes(path) ||
-    new RegExp(`^figures/${CHOSEN_FIGURE}\\.(?:png|svg|pdf)$`).test(path) ||
+    new RegExp(`^figures/${CHOSEN_FIGURE}(?:\\.column)?(?:\\.dark)?\\.(?:png|svg|pdf)$`).test(path) ||
     new RegExp(`^${CHOSEN_OUTPUT}\\.(?:json|csv|csv-metadata\\.json)$`).test(path) ||
     /^materials\/[^./\\\0-\x1f][^/\\\0-\x1f]{0,254}$/.test(path)
   )

@@ -28,9 +28,11 @@ import { drawPoint } from 'chart.js/helpers'
 import annotationPlugin from 'chartjs-plugin-annotation'
 import { EXIT, Fault, printable } from '../../core/errors.js'
 import {
-  FIGURE_FORMATS,
+  FIGURE_FILES,
+  formatOf,
+  isDark,
   type FigureConfig,
-  type FigureFormat,
+  type FigureFile,
   type FigureText,
   type LegendKey,
   type PanelConfig,
@@ -39,10 +41,13 @@ import {
 import { resolveFunctions } from '../figures/functions.js'
 import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
+import { darkColor, pageColor } from '../figures/theme.js'
 import { GENERATOR } from '../../core/version.js'
 import { panelCanvas } from './context.js'
+import { groupsPlugin, panelLetter } from './groups.js'
 import { finishPng } from './png.js'
-import { finishSvg } from './svg.js'
+import { NO_GROUPS, svgDrawing, type Groups } from './svg-context.js'
+import { figureId, finishSvg } from './svg.js'
 import { SymlogScale } from './symlog.js'
 
 /** Pixels per inch of a PNG. */
@@ -94,6 +99,7 @@ Chart.register(
   LinearScale,
   LogarithmicScale,
   SymlogScale,
+  groupsPlugin,
   Filler,
   annotationPlugin
 )
@@ -167,13 +173,20 @@ function drawHeading(context: CanvasRenderingContext2D, { label, title, box }: P
   drawText(context, { ...heading, text: title, x: box.x + HEADING.indent, weight: 'normal' }, family)
 }
 
-function drawChart(context: CanvasRenderingContext2D, measuring: CanvasRenderingContext2D, { box, chart }: PanelConfig): void {
+interface Drawing {
+  readonly context: CanvasRenderingContext2D
+  readonly groups: Groups
+}
+
+function drawChart({ context, groups }: Drawing, measuring: CanvasRenderingContext2D, panel: PanelConfig): void {
+  const { box, chart } = panel
   context.save()
   context.translate(box.x, box.y)
   context.beginPath()
   context.rect(0, 0, box.width, box.height)
   context.clip()
   const canvas = panelCanvas(context, measuring, box.width, box.height)
+  canvas.groups = { groups, letter: panelLetter(panel), x: box.x, y: box.y }
   // A plain chart whose functions are resolved is a Chart.js configuration. The compiler does not check that.
   const config = resolveFunctions({ ...chart }) as unknown as ChartConfiguration
   const drawn = new Chart(canvas as unknown as HTMLCanvasElement, {
@@ -185,60 +198,86 @@ function drawChart(context: CanvasRenderingContext2D, measuring: CanvasRendering
   context.restore()
 }
 
-function drawFigure(canvas: Canvas, figure: FigureConfig, scale: number): void {
-  // The page is opaque, so there is no alpha channel to keep or encode.
-  const context = canvas.getContext('2d', { pixelFormat: 'RGB24' })
-  // With glyphs the text of a PDF is text. In a picture cairo would move glyphs to whole pixels, so outlines are drawn
-  // there.
-  context.textDrawingMode = canvas.type === 'image' ? 'path' : 'glyph'
+function drawFigure(drawing: Drawing, figure: FigureConfig): void {
+  const { context, groups } = drawing
   context.fillStyle = '#ffffff'
-  context.fillRect(0, 0, canvas.width, canvas.height)
-  context.scale(scale, scale)
+  context.fillRect(0, 0, figure.width, figure.height)
+  groups.open({ class: 'head' })
   for (const text of figure.texts) drawText(context, text, figure.fontFamily)
+  groups.close()
+  groups.open({ class: 'legend' })
   for (const key of figure.legend) drawKey(context, key, figure.fontFamily)
+  groups.close()
   const measuring = createCanvas(1, 1).getContext('2d')
   for (const panel of figure.panels) {
+    groups.open({ class: 'panel', 'data-panel': panelLetter(panel) })
     drawHeading(context, panel, figure.fontFamily)
-    drawChart(context, measuring, panel)
+    drawChart(drawing, measuring, panel)
+    groups.close()
   }
 }
 
-function encode(canvas: Canvas, format: FigureFormat, figure: FigureConfig): Buffer {
-  switch (format) {
-    case 'png':
-      return finishPng(canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG }), figure, DRAWN_BY)
-    case 'pdf':
-      return canvas.toBuffer('application/pdf', {
-        title: figure.title,
-        subject: figure.description,
-        creator: DRAWN_BY,
-        creationDate: CREATION_DATE
-      })
-    case 'svg':
-      return Buffer.from(finishSvg(canvas.toBuffer().toString('utf8'), figure, DRAWN_BY))
-  }
+type Paint = (color: string) => string
+
+function drawSvg(figure: FigureConfig, paint: Paint): string {
+  const { width, height } = figure
+  const drawing = svgDrawing({ idPrefix: figureId(figure), width, height, paint })
+  drawFigure(drawing, figure)
+  return drawing.content()
 }
 
-/** @throws Fault (exit 2) for an unknown format, which callers in JavaScript can pass */
-export function render(figure: FigureConfig, format: FigureFormat): Buffer {
-  if (!FIGURE_FORMATS.includes(format)) {
-    throw new Fault({
-      format: 'figure',
-      problem: 'unknown format',
-      found: printable(String(format)),
-      expected: FIGURE_FORMATS.join(', '),
-      exitCode: EXIT.usage
+/** SVG that stands in a page: without a size, its colours variables of `figureColors`. */
+export function renderInline(figure: FigureConfig): string {
+  return finishSvg(drawSvg(figure, pageColor), figure, null)
+}
+
+/** Sets each colour as `paint` changes it. */
+function painted(context: CanvasRenderingContext2D, paint: Paint): void {
+  for (const name of ['fillStyle', 'strokeStyle'] as const) {
+    const native = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(context) as object, name)
+    Object.defineProperty(context, name, {
+      get: () => native?.get?.call(context) as unknown,
+      set: (color: unknown) => native?.set?.call(context, typeof color === 'string' ? paint(color) : color)
     })
   }
+}
+
+function renderWithCairo(figure: FigureConfig, format: 'png' | 'pdf', paint: Paint): Buffer {
   const scale = format === 'png' ? RESOLUTION / POINTS_PER_INCH : 1
   const [width, height] = [Math.round(figure.width * scale), Math.round(figure.height * scale)]
   const canvas = createCanvas(width, height, format === 'png' ? undefined : format)
   try {
-    drawFigure(canvas, figure, scale)
-    return encode(canvas, format, figure)
+    // The page is opaque, so there is no alpha channel to keep or encode.
+    const context = canvas.getContext('2d', { pixelFormat: 'RGB24' })
+    // With glyphs the text of a PDF is text. In a picture cairo would move glyphs to whole pixels, so outlines are drawn
+    // there.
+    context.textDrawingMode = format === 'png' ? 'path' : 'glyph'
+    context.scale(scale, scale)
+    painted(context, paint)
+    drawFigure({ context, groups: NO_GROUPS }, figure)
+    if (format === 'png') return finishPng(canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG }), figure, DRAWN_BY)
+    const { title, description: subject } = figure
+    return canvas.toBuffer('application/pdf', { title, subject, creator: DRAWN_BY, creationDate: CREATION_DATE })
   } finally {
     // Frees the surface, which would otherwise be kept until the process ends.
     canvas.width = 0
     canvas.height = 0
   }
+}
+
+/** @throws Fault (exit 2) for an unknown format, which callers in JavaScript can pass */
+export function render(figure: FigureConfig, file: FigureFile): Buffer {
+  if (!FIGURE_FILES.includes(file)) {
+    throw new Fault({
+      format: 'figure',
+      problem: 'unknown format',
+      found: printable(String(file)),
+      expected: FIGURE_FILES.join(', '),
+      exitCode: EXIT.usage
+    })
+  }
+  const paint: Paint = isDark(file) ? darkColor : color => color
+  const format = formatOf(file)
+  if (format !== 'svg') return renderWithCairo(figure, format, paint)
+  return Buffer.from(finishSvg(drawSvg(figure, paint), figure, DRAWN_BY))
 }

@@ -4,12 +4,23 @@
  * context, which is already moved to the panel and clipped to it. Sizing and clearing of the stand-in do nothing.
  */
 import type { CanvasRenderingContext2D } from 'canvas'
+import type { Groups } from './svg-context.js'
+
+/** A chart's groups, with the place of its box on the page. */
+export interface ChartGroups {
+  readonly groups: Groups
+  readonly letter: string
+  readonly x: number
+  readonly y: number
+}
 
 /** The members of a canvas element that Chart.js reads outside a browser. */
 export interface PanelCanvas {
   width: number
   height: number
   getContext(): CanvasRenderingContext2D
+  /** where the drawing has groups */
+  groups?: ChartGroups
 }
 
 const IGNORED: ReadonlySet<PropertyKey> = new Set(['clearRect', 'setTransform', 'resetTransform'])

@@ -4,7 +4,7 @@
  */
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { Fault } from '../../core/errors.js'
-import type { FigureConfig, FigureFormat } from '../figures/config.js'
+import type { FigureConfig, FigureFile } from '../figures/config.js'
 
 /** Node passes environment data to every worker that starts later. */
 const LOADED = 'critic-traces: canvas loaded in the main thread'
@@ -25,8 +25,16 @@ async function loadBackend(): Promise<typeof import('./backend.js')> {
 }
 
 /** Draws a figure. PDF text is stored as text. Every format carries the description; SVG and PDF also carry the title. */
-export async function renderFigure(config: FigureConfig, format: FigureFormat): Promise<Buffer> {
-  return (await loadBackend()).render(config, format)
+export async function renderFigure(config: FigureConfig, file: FigureFile): Promise<Buffer> {
+  return (await loadBackend()).render(config, file)
+}
+
+/**
+ * SVG that a page contains: without a size of its own, with ids that begin with the figure's name, its colours variables that
+ * `figureColors` of `../figures/theme.js` sets for a dark page.
+ */
+export async function renderInlineFigure(config: FigureConfig): Promise<string> {
+  return (await loadBackend()).renderInline(config)
 }
 
 /**

@@ -6,12 +6,12 @@
 import { Piscina } from 'piscina'
 import { inOrder } from '../../compute/traces/ordered.js'
 import { Fault, describeCause, printable } from '../../core/errors.js'
-import type { FigureConfig, FigureFormat } from '../figures/config.js'
+import type { FigureConfig, FigureFile } from '../figures/config.js'
 import { warmCanvas } from './index.js'
 
 export interface FigureTask {
   readonly config: FigureConfig
-  readonly format: FigureFormat
+  readonly format: FigureFile
 }
 
 export interface DrawnFigure extends FigureTask {

@@ -1,28 +1,38 @@
 /**
- * Adds to cairo's SVG what it lacks: stable bytes and texts. Cairo numbers its surfaces over the life of the process
- * (`id="surface138"`), so they are renumbered from 1. Cairo draws text as glyph outlines, so title and description are
- * written into the file for readers and search. The program is named in a comment.
+ * The root of an SVG: size, title and description for readers and search, and the text style that all texts share. The
+ * program is named in a comment. All ids begin with the figure's name, so that several figures fit into one page.
  */
 import type { FigureConfig } from '../figures/config.js'
+import { FONT_FAMILY, TEXT_SIZE } from '../figures/style.js'
 import { svgComment } from './mark.js'
+import { escapeSvg, svgNumber } from './svg-context.js'
 
-function escapeText(text: string): string {
-  return text.replace(/[&<>]/g, c => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;'))
+/** Verdana has the widths of DejaVu Sans nearly, for readers who lack it. */
+const FAMILIES = `${FONT_FAMILY}, Verdana, sans-serif`
+const MM_PER_POINT = 25.4 / 72
+
+export function figureId({ name }: Pick<FigureConfig, 'name'>): string {
+  return `figure-${name}`
 }
 
-/** @param generator name and version of the program */
-export function finishSvg(svg: string, { title, description }: Pick<FigureConfig, 'title' | 'description'>, generator: string): string {
-  const numbers = new Map<string, number>()
-  return svg
-    .replace(/(?<=(?:id="|#)surface)\d+/g, number => {
-      if (!numbers.has(number)) numbers.set(number, numbers.size + 1)
-      return String(numbers.get(number))
-    })
-    .replace(
-      /<svg ([^>]*)>/,
-      (_, attributes: string) =>
-        `${svgComment(generator)}. -->\n<svg ${attributes} role="img" aria-labelledby="figure-title figure-description">\n` +
-        `<title id="figure-title">${escapeText(title)}</title>\n` +
-        `<desc id="figure-description">${escapeText(description)}</desc>`
-    )
+/**
+ * @param content elements without a root
+ * @param generator name and version of the program; null for SVG inside a page, which has no size of its own either
+ */
+export function finishSvg(
+  content: string,
+  figure: Pick<FigureConfig, 'name' | 'title' | 'description' | 'width' | 'height'>,
+  generator: string | null
+): string {
+  const { title, description, width, height } = figure
+  const id = figureId(figure)
+  const mm = (points: number): string => `${Number((points * MM_PER_POINT).toFixed(2))}mm`
+  const size = generator === null ? '' : ` width="${mm(width)}" height="${mm(height)}"`
+  return (
+    (generator === null ? '' : `<?xml version="1.0" encoding="UTF-8"?>\n${svgComment(generator)}. -->\n`) +
+    `<svg xmlns="http://www.w3.org/2000/svg"${size} viewBox="0 0 ${svgNumber(width)} ${svgNumber(height)}" ` +
+    `role="img" aria-labelledby="${id}-title ${id}-description">\n` +
+    `<title id="${id}-title">${escapeSvg(title)}</title>\n<desc id="${id}-description">${escapeSvg(description)}</desc>\n` +
+    `<g fill="none" stroke-miterlimit="10" font-family="${FAMILIES}" font-size="${TEXT_SIZE}">\n${content}\n</g>\n</svg>\n`
+  )
 }

@@ -14,6 +14,25 @@ export type FigureFormat = 'png' | 'svg' | 'pdf'
 
 export const FIGURE_FORMATS: readonly FigureFormat[] = ['png', 'svg', 'pdf']
 
+/** What a file of a figure is called behind its name: `svg`; `dark.svg`, on a dark ground; `column.svg`, as wide as one column; both. */
+export type FigureFile = `${'' | 'column.'}${'' | 'dark.'}${FigureFormat}`
+
+export const FIGURE_FILES: readonly FigureFile[] = (['', 'column.'] as const).flatMap(width =>
+  (['', 'dark.'] as const).flatMap(ground => FIGURE_FORMATS.map((format): FigureFile => `${width}${ground}${format}`))
+)
+
+export function isColumn(file: FigureFile): boolean {
+  return file.startsWith('column.')
+}
+
+export function isDark(file: FigureFile): boolean {
+  return /(?:^|\.)dark\./.test(file)
+}
+
+export function formatOf(file: FigureFile): FigureFormat {
+  return file.slice(file.lastIndexOf('.') + 1) as FigureFormat
+}
+
 export interface Rectangle {
   readonly x: number
   readonly y: number

@@ -4,6 +4,7 @@ import type { BarFigureData } from '../../compute/evidence/contract.js'
 import type { Diagnosis } from '../../compute/diagnostics/contract.js'
 import type { CurveFigureData } from '../../compute/histories/contract.js'
 import type { FigureConfig } from './config.js'
+import type { FigureSheet } from './sheet.js'
 
 /** All data that figures are drawn from. A run has some of it. */
 export interface FigureInputs {
@@ -19,6 +20,8 @@ export interface FigureInputs {
 /** A figure as it is to be drawn, and where its numbers stand. */
 export interface PlannedFigure {
   readonly config: FigureConfig
+  /** the same figure as wide as one column, where it is drawn too */
+  readonly column?: FigureConfig
   /** outputs that hold what it draws, relative to the output folder; a page that shows the figure links to them */
   readonly drawnFrom: readonly string[]
 }
@@ -27,5 +30,5 @@ export interface FigureDefinition {
   /** name of the kind, and of its folder here; each configuration has its own file name */
   readonly name: string
   /** all figures of this kind that the data allow; empty where the run lacks the data */
-  build(inputs: FigureInputs): readonly PlannedFigure[]
+  build(inputs: FigureInputs, sheet: FigureSheet): readonly PlannedFigure[]
 }

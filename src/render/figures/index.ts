@@ -7,6 +7,7 @@ import type { FigureConfig } from './config.js'
 import { criticQuality } from './critic-quality/index.js'
 import { curveFigureDefinition } from './curves/index.js'
 import type { FigureDefinition, FigureInputs, PlannedFigure } from './definition.js'
+import { PAGE_SHEET, type FigureSheet } from './sheet.js'
 
 export const FIGURES: readonly FigureDefinition[] = [barFigureDefinition, curveFigureDefinition, figure08, criticQuality, boundaryJumps]
 
@@ -14,13 +15,13 @@ export const FIGURES: readonly FigureDefinition[] = [barFigureDefinition, curveF
  * All figures that the data allow.
  * @throws Fault where two have one name, because they would be one file
  */
-export function buildFigures(inputs: FigureInputs): FigureConfig[] {
-  return plannedFigures(inputs).map(({ config }) => config)
+export function buildFigures(inputs: FigureInputs, sheet: FigureSheet = PAGE_SHEET): FigureConfig[] {
+  return plannedFigures(inputs, sheet).map(({ config }) => config)
 }
 
 /** The same figures, each with the outputs that it is drawn from. */
-export function plannedFigures(inputs: FigureInputs): PlannedFigure[] {
-  const figures = FIGURES.flatMap(figure => figure.build(inputs))
+export function plannedFigures(inputs: FigureInputs, sheet: FigureSheet = PAGE_SHEET): PlannedFigure[] {
+  const figures = FIGURES.flatMap(figure => figure.build(inputs, sheet))
   refuseSameNames(figures)
   return figures
 }

@@ -10,7 +10,7 @@ import { ExampleCollector, type ChosenExample, type ChosenExamples } from '../..
 import type { Diagnosis } from '../../compute/diagnostics/contract.js'
 import { sampleStatistics } from '../../compute/traces/without-critic.js'
 import { EXIT, Failures, Fault, toFault } from '../../core/errors.js'
-import type { FigureFormat } from '../../render/figures/config.js'
+import type { FigureFile } from '../../render/figures/config.js'
 import { DIAGNOSE_RECORD } from '../../render/outputs/output-names.js'
 import { writeSamples } from '../../render/outputs/samples.js'
 import type { FileSummary } from '../../render/outputs/output-file.js'
@@ -35,7 +35,7 @@ export interface MergeRun {
   /** partials, or folders of them */
   readonly paths: readonly string[]
   readonly out: string
-  readonly formats: readonly FigureFormat[]
+  readonly formats: readonly FigureFile[]
   readonly threads: number
   readonly signal?: AbortSignal | undefined
   readonly onEnd?: ((result: SnapshotResult) => void) | undefined

@@ -17,6 +17,7 @@ import {
   emptyNote,
   GUIDE,
   INK,
+  HEADING,
   isDrawable,
   chartAxis,
   MEAN_LINE,
@@ -28,7 +29,7 @@ import {
   TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'
-import { drawnWidth } from '../text-width.js'
+import { drawnWidth, fitWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 /** Buckets per point of plot width. A bucket is about two pixels wide in a 300 dpi picture. */
@@ -251,16 +252,18 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
  * The title, such as `Success example: step 127, 3,552 retained tokens in 25 generated spans`, with a note on what is
  * undefined or left out.
  */
-function panelTitle({ outcome, example, means }: PreparedExample, guides: boolean): string {
+/** @param room where the full title is wider, a shorter one stands */
+function panelTitle({ outcome, example, means }: PreparedExample, guides: boolean, room: number): string {
   const name = outcome === 'success' ? 'Success example' : 'Failure example'
   if (example === null) return name
   const { step, values, boundaries } = example
   const note =
     values.length === 1 ? '; no transition' : boundaries.length === 0 ? '; no turn boundary' : guides ? '' : '; guides too close to draw'
-  return (
-    `${name}: ${step === null ? 'step not stated' : `step ${formatFigureCount(step)}`}, ` +
-    `${formatPlural(values.length, 'retained token')} in ${formatPlural(means.length, 'generated span')}${note}`
-  )
+  const start = `${name}: ${step === null ? 'step not stated' : `step ${formatFigureCount(step)}`}`
+  const [tokens, spans] = [values.length, means.length]
+  const full = `${start}, ${formatPlural(tokens, 'retained token')} in ${formatPlural(spans, 'generated span')}${note}`
+  if (drawnWidth(full, HEADING.size) <= room) return full
+  return fitWidth(`${start}, ${formatPlural(tokens, 'token')}, ${formatPlural(spans, 'span')}${note}`, HEADING.size, room)
 }
 
 export function examplePanel(label: string, prepared: PreparedExample, box: Rectangle, axisWidth: number): PanelConfig {
@@ -278,7 +281,7 @@ export function examplePanel(label: string, prepared: PreparedExample, box: Rect
   if (missing !== null) annotations['note'] = emptyNote(missing, x, y)
   return {
     label,
-    title: panelTitle(prepared, guides),
+    title: panelTitle(prepared, guides, box.width - HEADING.indent),
     box,
     plot,
     chart: {

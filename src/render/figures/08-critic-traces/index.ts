@@ -1,27 +1,26 @@
 /**
  * Figure 8, critic traces. The upper row shows (a) the mean value and (b) the endpoint difference of every trace by
  * trainer step. Below are (c) the success example and (d) the failure example, token by token, each with its own y
- * limits. The figure is two columns wide, 7.0 by 5.9 inches.
+ * limits.
  */
 import type { CriticTraceFigureData } from '../../../compute/traces/contract.js'
 import { OUTPUT_PATHS } from '../../outputs/output-names.js'
-import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
+import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
-import { HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
+import { figureHead } from '../head.js'
+import { HEADING_HEIGHT, innerWidth, PAGE_SHEET, SHEET_MARGIN, sheetHeight, type FigureSheet } from '../sheet.js'
 import {
   FONT_FAMILY,
-  figureTitle,
   GUIDE,
   INK,
-  legendRow,
   MEAN_LINE,
   PLOT_PADDING,
   plotArea,
   RAW_LINE,
   SERIES,
-  syntheticMark,
   X_AXIS_HEIGHT,
-  yAxisWidth
+  yAxisWidth,
+  type KeyEntry
 } from '../style.js'
 import { describeFigure08 } from './describe.js'
 import { examplePanel, prepareExample } from './example.js'
@@ -31,30 +30,39 @@ export { describeFigure08 } from './describe.js'
 
 const NAME = '08-critic-traces'
 const TITLE = 'Critic values by outcome and model turn'
-/** a multiple of 6, like the width: this gives a whole number of pixels at 300 dpi */
-const HEIGHT = 426
 const GUTTER = 6
-const FIRST_ROW = 38
 const ROW_GAP = 7
 /** approximate width of a y axis; the exact width depends on labels, which depend on the plot */
 const NOMINAL_AXIS = 42
-const PLOT_HEIGHTS = [73, 83, 83] as const
+const PLOT_HEIGHTS = [73, 73, 83, 83] as const
 
-/** Chart box of row 0, 1 or 2; row 0 has two columns. */
-function boxOf(row: 0 | 1 | 2, column?: 0 | 1): Rectangle {
-  let y = FIRST_ROW + HEADING_HEIGHT
-  for (let r = 0; r < row; r++) y += PLOT_PADDING.top + PLOT_HEIGHTS[r] + X_AXIS_HEIGHT + ROW_GAP + HEADING_HEIGHT
-  const full = SHEET_WIDTH - 2 * SHEET_MARGIN
-  const half = (full - GUTTER) / 2
-  const height = PLOT_PADDING.top + PLOT_HEIGHTS[row] + X_AXIS_HEIGHT
-  if (column === undefined) return { x: SHEET_MARGIN, y, width: full, height }
-  return { x: SHEET_MARGIN + column * (half + GUTTER), y, width: half, height }
+interface PanelBoxes {
+  /** chart boxes of the panels, in their order */
+  readonly boxes: readonly Rectangle[]
+  readonly height: number
 }
 
-function legend(traces: CriticTraceFigureData['traces']): LegendKey[] {
+/** Two panels over two wide ones; in a column all four one below the other. */
+function layOut(top: number, sheet: FigureSheet): PanelBoxes {
+  const full = innerWidth(sheet)
+  const half = (full - GUTTER) / 2
+  const boxes: Rectangle[] = []
+  let y = top
+  for (const [panel, plotHeight] of PLOT_HEIGHTS.entries()) {
+    const isRight = panel === 1 && sheet.columns > 1
+    if (!isRight) y += HEADING_HEIGHT
+    const height = PLOT_PADDING.top + plotHeight + X_AXIS_HEIGHT
+    const width = panel < 2 && sheet.columns > 1 ? half : full
+    boxes.push({ x: SHEET_MARGIN + (isRight ? half + GUTTER : 0), y: isRight ? boxes[0].y : y, width, height })
+    if (panel !== 0 || sheet.columns === 1) y += height + ROW_GAP
+  }
+  return { boxes, height: sheetHeight(y - ROW_GAP + SHEET_MARGIN) }
+}
+
+function legendEntries(traces: CriticTraceFigureData['traces']): KeyEntry[] {
   const kinds = KINDS.filter(kind => traces.some(trace => outcomeKind(trace) === kind))
   const { success, failure } = SERIES
-  return legendRow(SHEET_MARGIN, LEGEND_Y, [
+  return [
     ...kinds.map(kind => {
       const label = kind === 'unknown' ? 'outcome not stated' : kind
       return { kind: 'point' as const, style: SERIES[kind], label }
@@ -62,22 +70,25 @@ function legend(traces: CriticTraceFigureData['traces']): LegendKey[] {
     { kind: 'line', colors: [success.strong, failure.strong], width: MEAN_LINE, dash: [], label: 'mean of a generated span' },
     { kind: 'line', colors: [success.faint, failure.faint], width: RAW_LINE * 2, dash: [], label: 'token values' },
     { kind: 'line', colors: [INK.guide], width: GUIDE.width * 1.5, dash: GUIDE.dash, label: 'turn boundary' }
-  ])
+  ]
 }
 
 /**
  * The whole figure as plain data.
  * @throws Fault only for data that contradict themselves: boundaries out of order, or a jump that is not in the values
  */
-export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
+export function buildFigure08(data: CriticTraceFigureData, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const { traces } = data
-  const x = traceAxis(data, plotArea(boxOf(0, 0), NOMINAL_AXIS).width)
+  const { texts, legend, end } = figureHead(TITLE, data.synthetic, legendEntries(traces), sheet)
+  const { boxes, height } = layOut(end, sheet)
+  const x = traceAxis(data, plotArea(boxes[0], NOMINAL_AXIS).width)
   const mean = overviewAxis(traces, x, 'mean')
   const delta = overviewAxis(traces, x, 'delta')
-  const success = prepareExample('success', data.success, plotArea(boxOf(1), NOMINAL_AXIS))
-  const failure = prepareExample('failure', data.failure, plotArea(boxOf(2), NOMINAL_AXIS))
-  // The three axes on the left have one width, so that their plots are aligned.
-  const left = Math.max(yAxisWidth(mean.ticks), yAxisWidth(success.yTicks), yAxisWidth(failure.yTicks))
+  const success = prepareExample('success', data.success, plotArea(boxes[2], NOMINAL_AXIS))
+  const failure = prepareExample('failure', data.failure, plotArea(boxes[3], NOMINAL_AXIS))
+  // The axes below each other have one width, so that their plots are aligned.
+  const column = [mean.ticks, success.yTicks, failure.yTicks, ...(sheet.columns === 1 ? [delta.ticks] : [])]
+  const left = Math.max(...column.map(ticks => yAxisWidth(ticks)))
   const shown = [
     { letter: 'c', example: data.success },
     { letter: 'd', example: data.failure }
@@ -91,11 +102,11 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
     name: NAME,
     title: TITLE,
     description: describeFigure08(data),
-    width: SHEET_WIDTH,
-    height: HEIGHT,
+    width: sheet.width,
+    height,
     fontFamily: FONT_FAMILY,
-    texts: [figureTitle(TITLE, SHEET_MARGIN), ...(data.synthetic ? [syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)] : [])],
-    legend: legend(traces),
+    texts,
+    legend,
     panels: [
       overviewPanel({
         ...overview,
@@ -104,7 +115,7 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
         yTitle: 'Mean value',
         quantity: 'mean',
         y: mean,
-        box: boxOf(0, 0),
+        box: boxes[0],
         axisWidth: left
       }),
       overviewPanel({
@@ -114,17 +125,17 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
         yTitle: 'Last \u2212 first value',
         quantity: 'delta',
         y: delta,
-        box: boxOf(0, 1),
-        axisWidth: yAxisWidth(delta.ticks)
+        box: boxes[1],
+        axisWidth: sheet.columns === 1 ? left : yAxisWidth(delta.ticks)
       }),
-      examplePanel('(c)', success, boxOf(1), left),
-      examplePanel('(d)', failure, boxOf(2), left)
+      examplePanel('(c)', success, boxes[2], left),
+      examplePanel('(d)', failure, boxes[3], left)
     ]
   }
 }
 
 export const figure08: FigureDefinition = {
   name: NAME,
-  build: ({ criticTraces: data }) =>
-    data === undefined ? [] : [{ config: buildFigure08(data), drawnFrom: [OUTPUT_PATHS.trajectories, OUTPUT_PATHS.arrow] }]
+  build: ({ criticTraces: data }, sheet) =>
+    data === undefined ? [] : [{ config: buildFigure08(data, sheet), drawnFrom: [OUTPUT_PATHS.trajectories, OUTPUT_PATHS.arrow] }]
 }

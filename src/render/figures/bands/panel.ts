@@ -121,7 +121,7 @@ function bandPanel({ panel, nothing, x, y, yTicks }: PreparedBands, axisWidth: n
       },
       options: {
         ...options,
-        plugins: { ...(options['plugins'] as { readonly [key: string]: Plain }), filler: { drawTime: 'beforeDatasetsDraw' } }
+        plugins: { ...(options['plugins'] as { readonly [key: string]: Plain }), filler: { drawTime: 'beforeDatasetDraw' } }
       }
     }
   }

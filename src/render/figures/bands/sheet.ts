@@ -1,55 +1,64 @@
-/** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and two lines at the foot. */
+/** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and lines at the foot. */
 import type { Quality } from '../../../compute/diagnostics/contract.js'
 import type { FigureText, LegendKey, Rectangle } from '../config.js'
-import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
-import {
-  figureTitle,
-  INK,
-  legendRow,
-  PLOT_PADDING,
-  pointMark,
-  syntheticMark,
-  TEXT_SIZE,
-  TITLE_SIZE,
-  X_AXIS_HEIGHT,
-  type KeyEntry
-} from '../style.js'
 import { formatPlural } from '../format.js'
-import { cleanText, drawnWidth, fitWidth } from '../text-width.js'
+import { figureHead } from '../head.js'
+import { HEADING_HEIGHT, innerWidth, LONGEST_KEY, SHEET_MARGIN, sheetHeight, type FigureSheet } from '../sheet.js'
+import { INK, PLOT_PADDING, pointMark, TEXT_SIZE, X_AXIS_HEIGHT, type KeyEntry } from '../style.js'
+import { cleanText, fitWidth, wrapWidth } from '../text-width.js'
 import { BAND_LINE, isDrawn, type BandSeries } from './series.js'
 
 const GUTTER = 8
 const ROW_GAP = 8
-const FOOT = 28
 const FOOT_LINE = 12
-const ROOM_FOR_MARK = 80
+/** A line at the foot takes at most so many. */
+const MOST_LINES = 4
 
 export interface BandSheet {
   readonly height: number
-  /** chart box of a panel; without a column it takes the whole width */
-  box(row: number, column?: 0 | 1): Rectangle
-  readonly footY: number
+  readonly texts: readonly FigureText[]
+  readonly legend: readonly LegendKey[]
+  /** chart box of a panel */
+  box(row: number, column: 0 | 1): Rectangle
 }
 
-export function bandSheet(plotHeights: readonly number[]): BandSheet {
-  const first = LEGEND_Y + BELOW_LEGEND
-  const heights = plotHeights.map(height => PLOT_PADDING.top + height + X_AXIS_HEIGHT)
+export interface BandSheetParts {
+  readonly title: string
+  /** names of the snapshots, which others chose */
+  readonly about: readonly string[]
+  readonly synthetic: boolean
+  readonly legend: readonly KeyEntry[]
+  /** sentences below the panels, each on a line of its own */
+  readonly foot: readonly string[]
+  /** heights of the plots of each row of two panels */
+  readonly plotHeights: readonly number[]
+}
+
+/** Of panels that are not laid out yet. */
+export const NO_BOX: Rectangle = { x: 0, y: 0, width: 1, height: 1 }
+
+/** Rows of two panels; in a column the right one stands below the left one. */
+export function bandSheet({ title, about, synthetic, legend, foot, plotHeights }: BandSheetParts, sheet: FigureSheet): BandSheet {
+  const head = figureHead(`${title}: ${about.map(cleanText).join(' against ')}`, synthetic, legend, sheet)
+  const isColumn = sheet.columns === 1
+  const heights = (isColumn ? plotHeights.flatMap(height => [height, height]) : plotHeights).map(
+    height => PLOT_PADDING.top + height + X_AXIS_HEIGHT
+  )
   const top = (row: number): number =>
-    first + heights.slice(0, row).reduce((sum, height) => sum + height + ROW_GAP, 0) + (row + 1) * HEADING_HEIGHT
-  const end = top(heights.length - 1) + heights[heights.length - 1]
-  const full = SHEET_WIDTH - 2 * SHEET_MARGIN
+    head.end + heights.slice(0, row).reduce((sum, height) => sum + height + ROW_GAP, 0) + (row + 1) * HEADING_HEIGHT
+  const full = innerWidth(sheet)
   const half = (full - GUTTER) / 2
-  // a multiple of 6: a whole number of pixels at 300 dpi
-  const height = Math.ceil((end + FOOT) / 6) * 6
+  const lines = foot.flatMap(line => wrapWidth(line, TEXT_SIZE, full, MOST_LINES))
+  const height = sheetHeight(top(heights.length - 1) + heights[heights.length - 1] + 4 + lines.length * FOOT_LINE)
+  const style = { x: SHEET_MARGIN, align: 'left', size: TEXT_SIZE, weight: 'normal', color: INK.quiet } as const
   return {
     height,
-    footY: height - 4 - FOOT_LINE,
-    box: (row, column) => ({
-      x: SHEET_MARGIN + (column === 1 ? half + GUTTER : 0),
-      y: top(row),
-      width: column === undefined ? full : half,
-      height: heights[row]
-    })
+    legend: head.legend,
+    texts: [...head.texts, ...lines.map((text, i): FigureText => ({ text, y: height - 4 - (lines.length - 1 - i) * FOOT_LINE, ...style }))],
+    box(row, column) {
+      if (isColumn) return { x: SHEET_MARGIN, y: top(2 * row + column), width: full, height: heights[2 * row + column] }
+      return { x: SHEET_MARGIN + column * (half + GUTTER), y: top(row), width: half, height: heights[row] }
+    }
   }
 }
 
@@ -66,56 +75,18 @@ export function bandsText(sets: readonly Pick<Quality, 'resampling'>[]): string 
 }
 
 /**
- * @param about names of the snapshots, which others chose
- * @param foot a line each
- */
-export function sheetTexts(
-  title: string,
-  about: readonly string[],
-  foot: readonly [string, string],
-  { footY }: BandSheet,
-  synthetic: boolean
-): FigureText[] {
-  const room = SHEET_WIDTH - 2 * SHEET_MARGIN - (synthetic ? ROOM_FOR_MARK : 0)
-  const shown = fitWidth(`${title}: ${about.map(cleanText).join(' against ')}`, TITLE_SIZE, room / BOLD)
-  const size = TEXT_SIZE
-  return [
-    figureTitle(shown, SHEET_MARGIN),
-    ...(synthetic ? [syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)] : []),
-    ...foot.map(
-      (line, i): FigureText => ({
-        text: fitWidth(line, size, SHEET_WIDTH - 2 * SHEET_MARGIN),
-        x: SHEET_MARGIN,
-        y: footY + i * FOOT_LINE,
-        align: 'left',
-        size,
-        weight: 'normal',
-        color: INK.quiet
-      })
-    )
-  ]
-}
-
-/** A legend key takes so much beside its label. */
-const KEY_ROOM = 34
-
-/**
- * Legend keys of series that are drawn, one for each label. A long label is cut, so that all have a place.
+ * Legend keys of series that are drawn, one for each label.
  * @param points of these series points alone are drawn
  */
-export function bandLegend(lines: readonly BandSeries[], points: readonly BandSeries[] = []): LegendKey[] {
+export function bandLegend(lines: readonly BandSeries[], points: readonly BandSeries[] = []): KeyEntry[] {
   const once = (series: readonly BandSeries[]): BandSeries[] =>
     series.filter((one, i) => isDrawn(one) && series.findIndex(other => other.label === one.label) === i)
-  const labels = [...once(lines), ...once(points)].map(({ label }) => cleanText(label))
-  const total = labels.reduce((sum, label) => sum + drawnWidth(label, TEXT_SIZE) + KEY_ROOM, 0)
-  const width = SHEET_WIDTH - 2 * SHEET_MARGIN
-  const room = total <= width ? Infinity : width / labels.length - KEY_ROOM
-  const shown = ({ label }: BandSeries): string => fitWidth(cleanText(label), TEXT_SIZE, room)
-  return legendRow(SHEET_MARGIN, LEGEND_Y, [
+  const shown = ({ label }: BandSeries): string => fitWidth(cleanText(label), TEXT_SIZE, LONGEST_KEY)
+  return [
     ...once(lines).map((series): KeyEntry => {
       const { style, dash } = series
       return { kind: 'line', label: shown(series), colors: [style.strong], width: BAND_LINE, dash, mark: pointMark(style) }
     }),
     ...once(points).map((series): KeyEntry => ({ kind: 'point', label: shown(series), style: series.style }))
-  ])
+  ]
 }

@@ -1,25 +1,15 @@
 /**
- * Bar figures, which a study declares over its written evidence. A figure is two columns wide, 7.0 inches. It has up to
- * three panels in a row. Not supported: more than 26 panels, horizontal bars, stacked bars.
+ * Bar figures, which a study declares over its written evidence. A figure as wide as a page has up to three panels in a
+ * row. Not supported: more than 26 panels, horizontal bars, stacked bars.
  */
 import type { BarFigureData, BarPanelData } from '../../../compute/evidence/contract.js'
 import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, PanelConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
-import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
-import {
-  FONT_FAMILY,
-  figureTitle,
-  legendRows,
-  PLOT_PADDING,
-  plotArea,
-  syntheticMark,
-  TEXT_SIZE,
-  TITLE_SIZE,
-  yAxisWidth,
-  type KeyEntry
-} from '../style.js'
-import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
+import { figureHead } from '../head.js'
+import { HEADING_HEIGHT, innerWidth, LETTERS, LONGEST_KEY, PAGE_SHEET, SHEET_MARGIN, sheetHeight, type FigureSheet } from '../sheet.js'
+import { FONT_FAMILY, PLOT_PADDING, plotArea, TEXT_SIZE, yAxisWidth, type KeyEntry } from '../style.js'
+import { cleanText, fitWidth } from '../text-width.js'
 import { describeBarFigure } from './describe.js'
 import { barPanel, groupTitleHeight, neededWidth, prepareBars, type PreparedBars } from './panel.js'
 import { barMark, STAND_IN, STAND_IN_LABEL } from './style.js'
@@ -42,14 +32,15 @@ function legendEntries({ panels }: BarFigureData): KeyEntry[] {
   ]
 }
 
-function boxWidth(columns: number): number {
-  return (SHEET_WIDTH - 2 * SHEET_MARGIN - (columns - 1) * GUTTER) / columns
+function boxWidth(columns: number, sheet: FigureSheet): number {
+  return (innerWidth(sheet) - (columns - 1) * GUTTER) / columns
 }
 
 /** Number of panels in a row: as many as have room for the values on their bars. */
-function columnsOf(panels: readonly BarPanelData[]): number {
+function columnsOf(panels: readonly BarPanelData[], sheet: FigureSheet): number {
+  if (sheet.columns === 1) return 1
   const widest = Math.max(...panels.map(neededWidth))
-  const fitting = [3, 2].find(columns => boxWidth(columns) - NOMINAL_AXIS - PLOT_PADDING.right >= widest) ?? 1
+  const fitting = [3, 2].find(columns => boxWidth(columns, sheet) - NOMINAL_AXIS - PLOT_PADDING.right >= widest) ?? 1
   return Math.min(panels.length, panels.length === 4 ? Math.min(fitting, 2) : fitting)
 }
 
@@ -83,7 +74,7 @@ function withAxes(panels: readonly BarPanelData[], columns: number, width: numbe
  * The whole figure as plain data.
  * @throws Fault for data with more panels than a figure has room for, or with none
  */
-export function buildBarFigure(data: BarFigureData): FigureConfig {
+export function buildBarFigure(data: BarFigureData, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const count = data.panels.length
   if (count < 1 || count > LETTERS.length) {
     throw new Fault({
@@ -94,12 +85,13 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
       place: { member: data.name }
     })
   }
-  const columns = columnsOf(data.panels)
-  const width = boxWidth(columns)
-  const legend = legendRows(SHEET_MARGIN, LEGEND_Y, legendEntries(data), SHEET_WIDTH - 2 * SHEET_MARGIN, LEGEND_ROW)
+  const columns = columnsOf(data.panels, sheet)
+  const width = boxWidth(columns, sheet)
+  const title = cleanText(data.title)
+  const { texts, legend, end } = figureHead(title, data.synthetic, legendEntries(data), sheet)
   const { prepared, axisWidths } = withAxes(data.panels, columns, width)
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
-  let y = (legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y) + BELOW_LEGEND
+  let y = end
   const panels: PanelConfig[] = []
   for (let first = 0; first < count; first += columns) {
     const row = prepared.slice(first, first + columns)
@@ -112,18 +104,14 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
     })
     y += height + ROW_GAP
   }
-  const mark = syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)
-  const titleRoom = mark.x - SHEET_MARGIN - (data.synthetic ? drawnWidth(mark.text, mark.size) + 12 : 0)
-  const title = cleanText(data.title)
   return {
     name: data.name,
     title,
     description: describeBarFigure(data, labels),
-    width: SHEET_WIDTH,
-    // A multiple of 6 points is a whole number of pixels at 300 dpi.
-    height: Math.ceil((y - ROW_GAP + SHEET_MARGIN) / 6) * 6,
+    width: sheet.width,
+    height: sheetHeight(y - ROW_GAP + SHEET_MARGIN),
     fontFamily: FONT_FAMILY,
-    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), SHEET_MARGIN), ...(data.synthetic ? [mark] : [])],
+    texts,
     legend,
     panels
   }
@@ -131,5 +119,5 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
 
 export const barFigureDefinition: FigureDefinition = {
   name: 'bars',
-  build: inputs => (inputs.bars ?? []).map(data => ({ config: buildBarFigure(data), drawnFrom: data.drawnFrom }))
+  build: ({ bars = [] }, sheet) => bars.map(data => ({ config: buildBarFigure(data, sheet), drawnFrom: data.drawnFrom }))
 }

@@ -28,6 +28,8 @@ const HATCH_LINE = 0.8
 
 interface PlacedBar {
   readonly data: BarData
+  /** title of its series */
+  readonly series: string
   readonly slot: number
   /** middle of the bar on the axis of groups */
   readonly x: number
@@ -80,12 +82,12 @@ export function prepareBars(data: BarPanelData, plot: Rectangle): PreparedBars {
   const upright = labels.some(label => drawnWidth(label, TEXT_SIZE) + 2 > across)
   const each = upright ? Math.min(WIDEST, (room * FILLED_UPRIGHT) / series.length) : across
   const bars = groups.flatMap((_, group) =>
-    series.flatMap(({ slot, bars: own }, k): PlacedBar[] => {
+    series.flatMap(({ title, slot, bars: own }, k): PlacedBar[] => {
       const bar = own[group]
       if (bar === null || bar === undefined) return []
       const x = group + 0.5 + ((k - (series.length - 1) / 2) * each) / room
       const height = bar.value !== null && isDrawable(bar.value) ? bar.value : null
-      return [{ data: bar, slot, x, label: labelOf(bar, decimals), height }]
+      return [{ data: bar, series: cleanText(title), slot, x, label: labelOf(bar, decimals), height }]
     })
   )
   const labelHeight = GAP.value + (upright ? Math.max(...bars.map(({ label }) => drawnWidth(label, TEXT_SIZE))) : LINE)
@@ -124,11 +126,12 @@ export function groupTitleHeight({ groupTitles }: PreparedBars): number {
 
 /** Each bar is a series of its own, because each has its own look and place. */
 function datasetsOf({ bars, thickness, data: { from } }: PreparedBars): Plain[] {
-  return bars.flatMap(({ data, slot, x, height }) => {
+  return bars.flatMap(({ data, series, slot, x, height }) => {
     if (height === null) return []
     const { fill, stroke, strokeWidth } = barMark(slot, data.published)
     return [
       {
+        label: series,
         data: [{ x, y: height }],
         base: from,
         grouped: false,

@@ -5,13 +5,13 @@
 import type { Diagnosis, DiagnosedSet } from '../../../compute/diagnostics/contract.js'
 import { bandPanels, diagonal, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, LOOKS, type BandSeries } from '../bands/series.js'
-import { bandLegend, bandSheet, bandsText, sheetTexts } from '../bands/sheet.js'
+import { bandLegend, bandSheet, bandsText, NO_BOX } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import { describePanels } from '../critic-quality/describe.js'
 import type { FigureDefinition } from '../definition.js'
 import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
 import { formatFigureCount } from '../format.js'
-import { SHEET_WIDTH } from '../sheet.js'
+import { PAGE_SHEET, type FigureSheet } from '../sheet.js'
 import { FONT_FAMILY, SERIES } from '../style.js'
 import { extent, type Range } from '../ticks.js'
 
@@ -124,30 +124,40 @@ function countsText(sets: readonly DiagnosedSet[]): string {
   return `${transitions('boundary')} transitions between turns, ${transitions('internal')} inside${paired}`
 }
 
-export function buildBoundaryJumps(diagnosis: Diagnosis): FigureConfig {
+export function buildBoundaryJumps(diagnosis: Diagnosis, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const { source, synthetic, against } = diagnosis
-  const sheet = bandSheet([PLOT_HEIGHT])
-  const panels = panelsOf(diagnosis, (row, column) => sheet.box(row, column))
+  const drawn = panelsOf(diagnosis, () => NO_BOX)
   const sets = [diagnosis as DiagnosedSet, ...(against === null ? [] : [against as DiagnosedSet])]
-  const foot = [`${countsText(sets)}.`, `${bandsText(sets.map(({ quality }) => quality))}. A share of 0 is not drawn.`] as const
+  const foot = [`${countsText(sets)}.`, `${bandsText(sets.map(({ quality }) => quality))}. A share of 0 is not drawn.`]
+  const { height, texts, legend, box } = bandSheet(
+    {
+      title: TITLE,
+      about: against === null ? [source.name] : [source.name, against.source.name],
+      synthetic,
+      legend: bandLegend(drawn[0].series.slice(0, 2), drawn[1].series),
+      foot,
+      plotHeights: [PLOT_HEIGHT]
+    },
+    sheet
+  )
   return {
     name: NAME,
     title: TITLE,
     description:
-      `Two panels on the change of a critic's value from token to token.${describePanels(panels.slice(0, 1))}` +
-      ` (b) ${panels[1].title}, between turns against inside. ${foot.join(' ')}` +
+      `Two panels on the change of a critic's value from token to token.${describePanels(drawn.slice(0, 1))}` +
+      ` (b) ${drawn[1].title}, between turns against inside. ${foot.join(' ')}` +
       (synthetic ? ' The data are a synthetic replica.' : ''),
-    width: SHEET_WIDTH,
-    height: sheet.height,
+    width: sheet.width,
+    height,
     fontFamily: FONT_FAMILY,
-    texts: sheetTexts(TITLE, against === null ? [source.name] : [source.name, against.source.name], foot, sheet, synthetic),
-    legend: bandLegend(panels[0].series.slice(0, 2), panels[1].series),
-    panels: bandPanels(panels)
+    texts,
+    legend,
+    panels: bandPanels(panelsOf(diagnosis, box))
   }
 }
 
 export const boundaryJumps: FigureDefinition = {
   name: NAME,
-  build: ({ diagnosis }) =>
-    diagnosis === undefined ? [] : [{ config: buildBoundaryJumps(diagnosis), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
+  build: ({ diagnosis }, sheet) =>
+    diagnosis === undefined ? [] : [{ config: buildBoundaryJumps(diagnosis, sheet), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
 }

@@ -6,13 +6,13 @@
 import type { Diagnosis, Estimate, Quality } from '../../../compute/diagnostics/contract.js'
 import { across, bandPanels, diagonal, type AxisPlan, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, isDrawn, LOOKS, type BandSeries, type Look } from '../bands/series.js'
-import { bandLegend, bandSheet, bandsText, sheetTexts } from '../bands/sheet.js'
+import { bandLegend, bandSheet, bandsText, NO_BOX } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
 import { formatPlural } from '../format.js'
 import { FONT_FAMILY } from '../style.js'
-import { SHEET_WIDTH } from '../sheet.js'
+import { PAGE_SHEET, type FigureSheet } from '../sheet.js'
 import { describeQuality } from './describe.js'
 
 const NAME = 'critic-quality'
@@ -201,35 +201,43 @@ function shortReason(reason: string | undefined): string {
   return reason.startsWith('refused') ? 'refused: sample stratified by outcome' : reason.length > 48 ? 'undefined' : reason
 }
 
-export function buildCriticQuality(diagnosis: Diagnosis): FigureConfig {
+export function buildCriticQuality(diagnosis: Diagnosis, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const { quality, source, synthetic, against } = diagnosis
-  const rows = qualityPanels(diagnosis, () => ({ x: 0, y: 0, width: 1, height: 1 })).panels.length / 2
-  const sheet = bandSheet(Array.from({ length: rows }, () => PLOT_HEIGHT))
-  const { panels, legend } = qualityPanels(diagnosis, (row, column) => sheet.box(row, column))
+  const drawn = qualityPanels(diagnosis, () => NO_BOX)
   const sets = [quality, ...(against === null ? [] : [against.quality])]
   const counts = sets.map(
     ({ n_trajectories: n, tokens }) => `${formatPlural(n, 'trajectory', 'trajectories')} (${formatPlural(tokens, 'token')})`
   )
-  const alone = panels.some(({ series }) => series.some(({ points }) => points.some(({ y, low }) => y !== null && low === null)))
-  const foot = [
-    `${counts.join(' against ')}. Sampling: ${quality.sampling}.`,
-    `${bandsText(sets)}${alone ? '; a point without one has too few trajectories' : ''}.`
-  ] as const
+  const alone = drawn.panels.some(({ series }) => series.some(({ points }) => points.some(({ y, low }) => y !== null && low === null)))
+  const { height, texts, legend, box } = bandSheet(
+    {
+      title: TITLE,
+      about: against === null ? [source.name] : [source.name, against.source.name],
+      synthetic,
+      legend: bandLegend(drawn.legend),
+      foot: [
+        `${counts.join(' against ')}. Sampling: ${quality.sampling}.`,
+        `${bandsText(sets)}${alone ? '; a point without one has too few trajectories' : ''}.`
+      ],
+      plotHeights: Array.from({ length: drawn.panels.length / 2 }, () => PLOT_HEIGHT)
+    },
+    sheet
+  )
   return {
     name: NAME,
     title: TITLE,
-    description: describeQuality(diagnosis, panels),
-    width: SHEET_WIDTH,
-    height: sheet.height,
+    description: describeQuality(diagnosis, drawn.panels),
+    width: sheet.width,
+    height,
     fontFamily: FONT_FAMILY,
-    texts: sheetTexts(TITLE, against === null ? [source.name] : [source.name, against.source.name], foot, sheet, synthetic),
-    legend: bandLegend(legend),
-    panels: bandPanels(panels)
+    texts,
+    legend,
+    panels: bandPanels(qualityPanels(diagnosis, box).panels)
   }
 }
 
 export const criticQuality: FigureDefinition = {
   name: NAME,
-  build: ({ diagnosis }) =>
-    diagnosis === undefined ? [] : [{ config: buildCriticQuality(diagnosis), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
+  build: ({ diagnosis }, sheet) =>
+    diagnosis === undefined ? [] : [{ config: buildCriticQuality(diagnosis, sheet), drawnFrom: [DIAGNOSTIC_PATHS.document] }]
 }

@@ -7,26 +7,23 @@ import type { CurveFigureData } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
-import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
+import { figureHead } from '../head.js'
+import { HEADING_HEIGHT, innerWidth, LETTERS, LONGEST_KEY, PAGE_SHEET, SHEET_MARGIN, sheetHeight, type FigureSheet } from '../sheet.js'
 import {
   FONT_FAMILY,
-  figureTitle,
   horizontalTicks,
-  legendRows,
   MEAN_LINE,
   NO_TICKS,
   PLOT_PADDING,
   plotArea,
   pointMark,
-  syntheticMark,
   TEXT_SIZE,
-  TITLE_SIZE,
   UNTITLED_X_AXIS_HEIGHT,
   X_AXIS_HEIGHT,
   yAxisWidth,
   type KeyEntry
 } from '../style.js'
-import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
+import { cleanText, fitWidth } from '../text-width.js'
 import { extent, type Range } from '../ticks.js'
 import { describeCurveFigure } from './describe.js'
 import { curvePanel, preparePanel, type SharedAxis } from './panel.js'
@@ -49,10 +46,10 @@ interface Layout {
 }
 
 /** Places the panels row by row. The horizontal axes of a row have titles where one of its panels has no panel below it. */
-function layOut(count: number, top: number): Layout {
-  const columns = count === 1 ? 1 : 2
-  const width = (SHEET_WIDTH - 2 * SHEET_MARGIN - (columns - 1) * GUTTER) / columns
-  const plotHeight = count === 1 ? SINGLE_PLOT_HEIGHT : PLOT_HEIGHT
+function layOut(count: number, top: number, sheet: FigureSheet): Layout {
+  const columns = count === 1 || sheet.columns === 1 ? 1 : 2
+  const width = (innerWidth(sheet) - (columns - 1) * GUTTER) / columns
+  const plotHeight = count === 1 && sheet.columns > 1 ? SINGLE_PLOT_HEIGHT : PLOT_HEIGHT
   const boxes: Rectangle[] = []
   const xAxisHeights: number[] = []
   let y = top
@@ -66,8 +63,7 @@ function layOut(count: number, top: number): Layout {
     }
     y += height + ROW_GAP
   }
-  // A multiple of 6 points is a whole number of pixels at 300 dpi.
-  return { boxes, height: Math.ceil((y - ROW_GAP + SHEET_MARGIN) / 6) * 6, columns, xAxisHeights }
+  return { boxes, height: sheetHeight(y - ROW_GAP + SHEET_MARGIN), columns, xAxisHeights }
 }
 
 /** One horizontal axis for all panels. */
@@ -103,7 +99,7 @@ function legendEntries(panels: readonly DrawnPanel[]): KeyEntry[] {
  * The whole figure as plain data.
  * @throws Fault for data that contradict themselves, with more panels than a figure has room for, or with none
  */
-export function buildCurveFigure(data: CurveFigureData): FigureConfig {
+export function buildCurveFigure(data: CurveFigureData, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const count = data.panels.length
   if (count < 1 || count > LETTERS.length) {
     throw new Fault({
@@ -115,9 +111,9 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
     })
   }
   const panels = data.panels.map(drawnPanel)
-  const legend = legendRows(SHEET_MARGIN, LEGEND_Y, legendEntries(panels), SHEET_WIDTH - 2 * SHEET_MARGIN, LEGEND_ROW)
-  const lastLegendY = legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y
-  const { boxes, height, columns, xAxisHeights } = layOut(count, lastLegendY + BELOW_LEGEND)
+  const title = cleanText(data.title)
+  const { texts, legend, end } = figureHead(title, data.synthetic, legendEntries(panels), sheet)
+  const { boxes, height, columns, xAxisHeights } = layOut(count, end, sheet)
   const nominal = plotArea(boxes[0], NOMINAL_AXIS, xAxisHeights[0])
   const xTitle = cleanText(data.xTitle)
   const x = sharedAxis(panels, xTitle, nominal.width)
@@ -127,17 +123,14 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
     Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks)))
   )
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
-  const mark = syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)
-  const titleRoom = mark.x - SHEET_MARGIN - (data.synthetic ? drawnWidth(mark.text, mark.size) + 12 : 0)
-  const title = cleanText(data.title)
   return {
     name: data.name,
     title,
     description: describeCurveFigure(prepared, labels, xTitle, data.synthetic),
-    width: SHEET_WIDTH,
+    width: sheet.width,
     height,
     fontFamily: FONT_FAMILY,
-    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), SHEET_MARGIN), ...(data.synthetic ? [mark] : [])],
+    texts,
     legend,
     panels: prepared.map((panel, k) =>
       curvePanel(panel, {
@@ -154,5 +147,5 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
 
 export const curveFigureDefinition: FigureDefinition = {
   name: 'curves',
-  build: inputs => (inputs.curves ?? []).map(data => ({ config: buildCurveFigure(data), drawnFrom: data.drawnFrom }))
+  build: ({ curves = [] }, sheet) => curves.map(data => ({ config: buildCurveFigure(data, sheet), drawnFrom: data.drawnFrom }))
 }

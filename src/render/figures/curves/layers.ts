@@ -190,6 +190,7 @@ export function edgeLayers(series: readonly DrawnSeries[], at: EdgePlacement): L
         pointStyle: 'line',
         pointRotation: 90,
         pointRadius: RESTART_TICK.length / 2,
+        pointBackgroundColor: 'transparent',
         pointBorderColor: strong,
         pointBorderWidth: RESTART_TICK.width
       }),
