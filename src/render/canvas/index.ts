@@ -5,6 +5,7 @@
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { Fault } from '../../core/errors.js'
 import type { FigureConfig, FigureFile } from '../figures/config.js'
+import type { FigureTask } from './pool.js'
 
 /** Node passes environment data to every worker that starts later. */
 const LOADED = 'critic-traces: canvas loaded in the main thread'
@@ -35,6 +36,11 @@ export async function renderFigure(config: FigureConfig, file: FigureFile): Prom
  */
 export async function renderInlineFigure(config: FigureConfig): Promise<string> {
   return (await loadBackend()).renderInline(config)
+}
+
+/** Draws what a thread of the pool is asked for. */
+export async function renderTask({ config, format }: FigureTask): Promise<Buffer> {
+  return format === 'inline' ? Buffer.from(await renderInlineFigure(config)) : renderFigure(config, format)
 }
 
 /**

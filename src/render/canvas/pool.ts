@@ -11,7 +11,8 @@ import { warmCanvas } from './index.js'
 
 export interface FigureTask {
   readonly config: FigureConfig
-  readonly format: FigureFile
+  /** `inline`: SVG for a page, as UTF-8 */
+  readonly format: FigureFile | 'inline'
 }
 
 export interface DrawnFigure extends FigureTask {

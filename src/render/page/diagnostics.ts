@@ -124,13 +124,11 @@ const CAPTIONS: Readonly<Record<string, string>> = {
     'How often the value changes by more than x between turns and inside them, and the mean change of each trajectory, between turns against inside.'
 }
 
-function pictureHtml({ name, title, description, png, files, data }: PageFigure, i: number): string {
+function pictureHtml({ name, title, picture, files, data }: PageFigure, i: number): string {
   return figureHtml({
     id: `figure-${i + 1}`,
     label: `Figure ${i + 1}`,
-    alternative: `${title}. ${description}`,
-    png,
-    name,
+    picture,
     caption: escapeHtml(CAPTIONS[name] ?? title),
     files,
     data

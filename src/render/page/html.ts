@@ -1,13 +1,12 @@
 /** Writes the body of a page as HTML: blocks, values, figures and tables. All text from other sources is escaped. */
 import { AUDIT_PATH } from '../outputs/output-names.js'
 import type { AuditFailure } from './failure.js'
-import type { PageInputs } from './inputs.js'
+import type { PageInputs, PagePicture } from './inputs.js'
 import { plainText, type Align, type Block, type FigureSlot, type Inline, type InlineSlot } from './markdown.js'
 import { bdi, claimId, outputHref, pageHref, Panels, type Panelled } from './panel.js'
-import { pngSize } from './png.js'
 import type { PageName, Prose, Target } from './prose.js'
 import { tablesOf, type TableCell, type TableRow, type PageTable } from './tables.js'
-import { breakable, escapeHtml, escapeMarkup } from './text.js'
+import { breakable, escapeHtml, escapeMarkup, visible } from './text.js'
 
 /** Prefix of the ids of headings, so that no heading takes an `id` that the page uses itself. */
 export const HEADING_PREFIX = 's-'
@@ -101,8 +100,8 @@ export class BodyWriter {
   }
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
-    const { id, label, title, description, png, name, files, data } = this.#prose.figure(slot)
-    return figureHtml({ id, label, alternative: `${title}. ${description}`, png, name, caption: this.#grouped(this.#inlines(caption), 'caption'), files, data })
+    const { id, label, picture, files, data } = this.#prose.figure(slot)
+    return figureHtml({ id, label, picture, caption: this.#grouped(this.#inlines(caption), 'caption'), files, data })
   }
 
   #inlines(content: readonly Inline[]): string {
@@ -160,7 +159,9 @@ export function headingHtml(tag: string, id: string, text: string): string {
 function skipHtml(sections: readonly Block[], block: Block): string {
   const at = sections.indexOf(block)
   const next = at < 0 ? undefined : sections[at + 1]
-  return next?.kind === 'heading' ? `\n<a class="next" href="#${HEADING_PREFIX}${escapeHtml(next.id)}">Skip to “${escapeMarkup(plainText(next.content))}”</a>` : ''
+  return next?.kind === 'heading'
+    ? `\n<a class="next" href="#${HEADING_PREFIX}${escapeHtml(next.id)}">Skip to “${escapeMarkup(plainText(next.content))}”</a>`
+    : ''
 }
 
 /** Address of the page with a table, as seen from `page`: '' where it is that page itself, null where no page has the table. */
@@ -184,29 +185,29 @@ export function failureHtml({ text, first }: AuditFailure, prose: Prose, page: P
 export interface FigureHtml {
   readonly id: string
   readonly label: string
-  readonly alternative: string
-  readonly png: Uint8Array
-  readonly name: string
+  readonly picture: PagePicture
   /** HTML */
   readonly caption: string
   readonly files: readonly string[]
   readonly data: readonly string[]
 }
 
-export function figureHtml({ id, label, alternative, png, name, caption, files, data }: FigureHtml): string {
-  const { width, height } = pngSize(png, name)
-  const source = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
+export function figureHtml({ id, label, picture, caption, files, data }: FigureHtml): string {
   const links = [
     ...(files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`]),
     ...(data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`])
   ]
   return (
     `<figure id="${escapeHtml(id)}">\n` +
-    `<div class="scroll" tabindex="0" role="group" aria-label="Picture: ${escapeHtml(label)}">` +
-    `<img src="${source}" alt="${escapeHtml(alternative)}" width="${width}" height="${height}"></div>\n` +
+    `<div class="wide">${seen(picture.wide)}</div>\n<div class="narrow">${seen(picture.column)}</div>\n` +
     `<figcaption><b>${escapeHtml(label)}.</b> ${caption}</figcaption>\n` +
     `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
   )
+}
+
+/** Texts of a study stand in its pictures: what nobody sees in them is written out, as everywhere on a page. */
+function seen(svg: string): string {
+  return svg.trim().split('\n').map(visible).join('\n')
 }
 
 export function outputLink(path: string, text: string): string {

@@ -13,14 +13,22 @@ import type { Template } from './references.js'
 
 export type DocumentSource = Pick<Documents, 'resolve' | 'undefinedReason' | 'sha256' | 'enclosing'>
 
+/** A figure as SVG inside a page: without a size, its ids unlike those of all other figures. */
+export interface PagePicture {
+  /** as wide as the text */
+  readonly wide: string
+  /** in one column, for a narrow screen */
+  readonly column: string
+}
+
 /** A figure that a page embeds. */
 export interface PageFigure {
   /** file name without extension */
   readonly name: string
   readonly title: string
-  /** the drawn facts in words, used as alternative text */
+  /** the drawn facts in words; the pictures state them too */
   readonly description: string
-  readonly png: Uint8Array
+  readonly picture: PagePicture
   /** output paths of its formats, and of the data that it draws */
   readonly files: readonly string[]
   readonly data: readonly string[]

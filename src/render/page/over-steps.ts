@@ -55,10 +55,10 @@ export function overStepsHtml({ rows, snapshots, figure, synthetic, generator }:
   })
 }
 
-function pictureHtml({ name, title, description, png, files, data }: PageFigure): string {
+function pictureHtml({ picture, files, data }: PageFigure): string {
   const caption =
     'Means are over tokens, rates over transitions, of all traces of a step. A step that several snapshots have is one point over all of them.'
-  return figureHtml({ id: 'figure-1', label: 'Figure 1', alternative: `${title}. ${description}`, png, name, caption, files, data })
+  return figureHtml({ id: 'figure-1', label: 'Figure 1', picture, caption, files, data })
 }
 
 function leadText(rows: readonly SnapshotStep[], snapshots: readonly Snapshot[]): string {

@@ -39,9 +39,7 @@ function contents(prose: Prose, page: PageName): string {
   )
   const other = page === 'article' ? 'notes' : 'article'
   const also = `<p>Also: <a href="${pageHref(other)}">${escapeMarkup(prose[other].title)}</a></p>`
-  return items.length === 0
-    ? `<nav class="contents" aria-label="Other page">${also}</nav>`
-    : contentsHtml(items, `${also}\n`)
+  return items.length === 0 ? `<nav class="contents" aria-label="Other page">${also}</nav>` : contentsHtml(items, `${also}\n`)
 }
 
 /** That numbers answer, where a reader meets it before the first number. */

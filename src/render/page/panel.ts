@@ -19,7 +19,7 @@ const NO_WRAP = 30
 /** Digits of a SHA-256 that a panel shows. run.json has all of them. */
 const HASH_DIGITS = 8
 
-/** Most panels inside one another: operands of operands. Further operands are named. */
+/** Deepest nesting of operands of operands. Further ones are named alone. */
 const MAX_NESTED = 4
 
 /** Largest number of places or inputs that a panel lists. Further ones are counted. */
@@ -43,9 +43,13 @@ export function pageHref(page: 'article' | 'notes'): string {
 
 /** A number with a panel, as the list of its group shows it. */
 export interface Panelled {
+  /** `id` of the panel */
   readonly id: string
+  /** HTML */
   readonly text: string
   readonly about: string
+  /** HTML of the lines of its panel */
+  readonly content: string
 }
 
 /** The panels of one page. */
@@ -53,7 +57,7 @@ export class Panels {
   readonly #show: Prose['show']
   /** address, from this page, of the page whose audit table has the ids of claims; null where no page has such a table */
   readonly #auditHref: string | null
-  readonly #ids = new Map<string, string>()
+  readonly #numbers = new Map<string, Panelled>()
   readonly #written: string[] = []
   #groups = 0
 
@@ -64,28 +68,31 @@ export class Panels {
 
   /** The number as it stands in the prose, and how its group lists it. */
   value(value: ShownValue): { readonly html: string; readonly panelled: Panelled } {
-    const id = this.#idOf(value)
+    const text = `${escapeHtml(value.text)}${value.standIn ? STAND_IN_MARK : ''}`
+    const panelled = this.#panelled(value, text)
     const wraps = value.text.length > NO_WRAP ? ' w' : ''
     const status = value.claim === null ? '' : ` ${value.claim.status}`
-    const text = `${escapeHtml(value.text)}${value.standIn ? STAND_IN_MARK : ''}`
     const html =
       `<data class="v${status}${wraps}" value="${escapeHtml(exact(value.claim?.computed ?? value.text))}"><span aria-hidden="true">${text}</span>` +
-      `<button type="button" tabindex="-1" popovertarget="${id}" popovertargetaction="show" interestfor="${id}" ` +
+      `<button type="button" tabindex="-1" popovertarget="${panelled.id}" popovertargetaction="show" interestfor="${panelled.id}" ` +
       `aria-label="${escapeHtml(value.text)}"></button></data>`
-    return { html, panelled: { id, text, about: value.definition === '' ? value.name : value.definition } }
+    return { html, panelled }
   }
 
-  /** The one stop of the Tab key for the numbers of a block: '' where it has none. */
+  /**
+   * The one stop of the Tab key for the numbers of a block: '' where it has none. It says of each number what its own panel
+   * says, folded. A button of the list that opened that panel would lose the focus when Escape closes it.
+   */
   groupHtml(numbers: readonly Panelled[], of: string): string {
     const listed = [...new Map(numbers.map(number => [number.id, number])).values()]
     if (listed.length === 0) return ''
     const name = listed.length === 1 ? `The number of this ${of}` : `The ${listed.length} numbers of this ${of}`
     const id = `g${++this.#groups}`
     const items = listed.map(
-      number =>
-        `<li><button type="button" popovertarget="${number.id}"><b>${number.text}</b> <span><bdi>${escapeHtml(number.about)}</bdi></span></button></li>`
+      ({ text, about, content }) =>
+        `<details><summary><b>${text}</b> <span><bdi>${escapeHtml(about)}</bdi></span></summary>${content}</details>`
     )
-    this.#written.push(panel(id, name, `<p class="t">${name}</p>${closing(id)}<ul>${items.join('')}</ul>`))
+    this.#written.push(panel(id, name, `<p class="t">${name}</p>${items.join('')}`))
     return `<button type="button" class="g" popovertarget="${id}" aria-label="${name}"></button>`
   }
 
@@ -94,53 +101,49 @@ export class Panels {
     return this.#written.length === 0 ? '' : `\n<div class="panels">\n${this.#written.join('\n')}\n</div>`
   }
 
-  #idOf(value: ShownValue): string {
+  #panelled(value: ShownValue, text: string): Panelled {
     const key = `${value.name}\n${value.text}`
-    const known = this.#ids.get(key)
+    const known = this.#numbers.get(key)
     if (known !== undefined) return known
-    const id = `v${this.#ids.size + 1}`
-    this.#ids.set(key, id)
-    this.#written.push(this.#panel(id, value, 0))
-    return id
-  }
-
-  #panel(id: string, value: ShownValue, depth: number): string {
-    return panel(id, `Where ${value.text} comes from`, `${closing(id)}${this.#content(id, value, depth)}`)
-  }
-
-  #content(id: string, value: ShownValue, depth: number): string {
-    const { name, text, claim, explanation, definition, standIn } = value
+    const { name, claim, definition, standIn } = value
+    const id = `v${this.#numbers.size + 1}`
     const status = claim === null ? '' : ` <b class="s ${claim.status}">${STATUS_TEXT[claim.status]}</b>`
-    const formula = explanation?.formula ?? null
+    const about = definition === '' ? '' : `<p><bdi>${escapeHtml(definition)}</bdi></p>`
+    const content = `${standIn ? '<p>A stand-in: no source publishes it.</p>' : ''}${this.#lines(value, 0)}`
+    this.#written.push(panel(id, `Where ${value.text} comes from`, `<p class="t"><b>${text}</b>${status}</p>${about}${content}`))
+    const panelled = { id, text, about: definition === '' ? name : definition, content }
+    this.#numbers.set(key, panelled)
+    return panelled
+  }
+
+  #lines(value: ShownValue, depth: number): string {
+    const { name, claim, explanation } = value
+    const { formula = null, meaning = null, stated = null, facts = [] } = explanation ?? {}
     const lines: readonly (readonly [term: string, html: string | null])[] = [
       ['value', valueLine(value)],
       ['published', claim === null ? null : escapeHtml(publishedText(claim))],
-      ['formula', formula === null ? null : this.#formula(id, formula, depth)],
-      ['meaning', explanation?.meaning === undefined || explanation.meaning === null ? null : escapeHtml(explanation.meaning)],
-      ['stated in', explanation?.stated === undefined || explanation.stated === null ? null : bdi(explanation.stated)],
-      ...(explanation?.facts ?? []).map(fact => [fact.name, bdi(fact.text)] as const),
+      ['formula', formula === null ? null : this.#formula(formula, depth)],
+      ['meaning', meaning === null ? null : escapeHtml(meaning)],
+      ['stated in', stated === null ? null : bdi(stated)],
+      ...facts.map(fact => [fact.name, bdi(fact.text)] as const),
       ...outputLines(value),
       [claim === null ? 'name' : 'claim', this.#name(name, claim !== null)]
     ]
-    const about = [
-      ...(definition === '' ? [] : [`<p><bdi>${escapeHtml(definition)}</bdi></p>`]),
-      ...(standIn ? ['<p>A stand-in: no source publishes it.</p>'] : [])
-    ]
     const list = lines.flatMap(([term, html]) => (html === null ? [] : [`<div><dt>${escapeHtml(term)}</dt><dd>${html}</dd></div>`]))
-    return `<p class="t"><b>${escapeHtml(text)}</b>${status}</p>${about.join('')}<dl>${list.join('')}</dl>`
+    return `<dl>${list.join('')}</dl>`
   }
 
-  #formula(id: string, { before, operands, between, after }: Formula, depth: number): string {
-    const written = operands.map((operand, i) => this.#operand(`${id}-${i + 1}`, operand, depth + 1))
-    return `${escapeHtml(before)}${written.join(between)}${escapeHtml(after)}`
+  /** The formula in numbers, and each operand with what its own panel would say, folded. */
+  #formula({ before, operands, between, after }: Formula, depth: number): string {
+    const numbers = operands.map(({ value }) => exact(value)).join(between)
+    return `${escapeHtml(`${before}${numbers}${after}`)}${operands.map(operand => this.#operand(operand, depth + 1)).join('')}`
   }
 
-  /** An operand opens a panel of its own. It stands inside the panel of the number, so that the pointer may move onto it. */
-  #operand(id: string, { reference, name, value }: Operand, depth: number): string {
-    const text = `<bdi>${escapeHtml(name)}</bdi> (${escapeHtml(exact(value))})`
-    if (value === null || depth > MAX_NESTED) return text
+  #operand({ reference, name, value }: Operand, depth: number): string {
+    const text = `${escapeHtml(exact(value))}: <bdi>${escapeHtml(name)}</bdi>`
+    if (value === null || depth > MAX_NESTED) return `<div>${text}</div>`
     const shown = this.#show({ kind: 'output', reference, format: null, place: {} })
-    return `<button type="button" class="o" popovertarget="${id}">${text}</button>${this.#panel(id, shown, depth)}`
+    return `<details class="o"><summary>${text}</summary>${this.#lines(shown, depth)}</details>`
   }
 
   #name(name: string, isClaim: boolean): string {
@@ -148,12 +151,12 @@ export class Panels {
   }
 }
 
-function panel(id: string, name: string, content: string): string {
-  return `<div class="p" id="${id}" popover role="dialog" aria-label="${escapeHtml(name)}">${content}</div>`
-}
-
 function closing(id: string): string {
   return `<button type="button" class="x" popovertarget="${id}" popovertargetaction="hide" aria-label="Close">×</button>`
+}
+
+function panel(id: string, name: string, content: string): string {
+  return `<div class="p" id="${id}" popover role="dialog" aria-label="${escapeHtml(name)}">${closing(id)}${content}</div>`
 }
 
 /** The exact value with its unit. Where a claim is scaled, what its output holds follows. */

@@ -3,6 +3,8 @@
  * and no script.
  */
 
+import { figureColors } from '../figures/theme.js'
+
 const COLOURS = `
 :root {
   color-scheme: light dark;
@@ -125,28 +127,24 @@ const VALUES = `
 .p dl div { display: flex; gap: 0.75rem; padding: 0.12rem 0; }
 .p dt { flex: 0 0 5.5rem; color: var(--soft); }
 .p dd { flex: 1; margin: 0; min-width: 0; overflow-wrap: anywhere; }
-.p ul { list-style: none; margin: 0; padding: 0; }
-.p li { margin: 0; }
-.p button { font: inherit; color: inherit; background: none; border: 0; padding: 0; text-align: left; cursor: pointer; }
-.p li button { display: flex; gap: 0.75rem; width: 100%; padding: 0.2rem 0.3rem; border-radius: 4px; }
-.p li button:hover { background: var(--wash); }
-.p li b { flex: 0 0 5.5rem; overflow-wrap: anywhere; }
-.p li span { min-width: 0; color: var(--soft); }
-.p .o { color: var(--link); text-decoration: underline; text-decoration-thickness: 1px; text-underline-offset: 0.25em; display: inline; }
-.p .x { float: right; font-size: 1.2rem; line-height: 1; padding: 0.15rem 0.4rem; color: var(--soft); }
+.p details { border: 0; }
+.p summary { font-size: inherit; font-weight: 400; padding: 0.15rem 0; }
+.p summary:hover { background: var(--wash); }
+.p > details > summary b { display: inline-block; min-width: 4.5rem; }
+.p > details > summary span { color: var(--soft); }
+.p > details > dl { margin: 0 0 0.5rem 1rem; }
+.p .o > dl { border-left: 2px solid var(--line); padding-left: 0.6rem; }
+.p .x { font: inherit; background: none; border: 0; cursor: pointer; float: right; font-size: 1.2rem; line-height: 1; padding: 0.15rem 0.4rem; color: var(--soft); }
 .s { margin-right: 0.3em; }
 .agrees .s, .s.agrees, td.agrees { color: var(--good); }
 .s.differs, .s.not_computable, td.differs, td.not_computable { color: var(--bad); font-weight: 700; }`
 
 const FIGURES = `
 figure { margin: 2rem 0; }
-figure img {
-  display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); border-radius: 4px; padding: 0.6rem;
-}
+figure svg { display: block; width: 100%; height: auto; }
+figure .narrow { display: none; }
+@media screen and (max-width: 43.99rem) { figure .wide { display: none; } figure .narrow { display: block; max-width: 26rem; } }
 figcaption { margin-top: 0.75rem; font-size: 0.93rem; line-height: 1.5; }
-figure .scroll { margin: 0; }
-/* As wide as the text is at most: a narrower picture has labels that nobody can read. It scrolls in its box. */
-@media screen { figure img { min-width: 41.5rem; } }
 .files { margin: 0.5rem 0 0; font-size: 0.85rem; color: var(--soft); overflow-wrap: anywhere; }
 .files span { display: block; }
 @media (min-width: 64rem) {
@@ -215,7 +213,7 @@ const PRINT = `
   figure, .made tr, footer { break-inside: avoid; }
   footer { margin-top: 1rem; padding-bottom: 0; }
   figure { margin: 0.75rem 0; } figcaption, .files { margin: 0.3rem 0 0; line-height: 1.3; }
-  figure img { border: 0; padding: 0; width: auto; max-width: 100%; max-height: 88mm; margin: 0 auto; }
+  figure svg { width: auto; max-width: 100%; max-height: 88mm; margin: 0 auto; }
   .files { display: none; }
   .made, details .made { width: 100%; margin: 0 0 0.75rem; font-size: 6.5pt; line-height: 1.25; }
   .made th, .made td { padding: 0.1rem 0.4rem 0.1rem 0; }
@@ -288,6 +286,7 @@ export function styleSheet({ synthetic, failed, diagnostics = false }: StyleOpti
     SYNTHETIC,
     VALUES,
     FIGURES,
+    `\n${figureColors()}`,
     TABLES,
     ...(diagnostics ? [DIAGNOSTICS] : []),
     PRINT,
