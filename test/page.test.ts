@@ -720,7 +720,7 @@ function panelOf($: CheerioAPI, value: ReturnType<CheerioAPI>[number] | undefine
 }
 
 /** The first number of a page that is printed so. @param claim of this claim alone */
-function valueOf($: CheerioAPI, text: string, claim = ''): ReturnType<CheerioAPI>[number] | undefined {
+function numberOf($: CheerioAPI, text: string, claim = ''): ReturnType<CheerioAPI>[number] | undefined {
   return $('main data.v')
     .get()
     .find(value => $(value).text() === text && panelOf($, value).text().endsWith(claim))
@@ -728,7 +728,7 @@ function valueOf($: CheerioAPI, text: string, claim = ''): ReturnType<CheerioAPI
 
 /** Lines of a panel by their terms. */
 function linesOf($: CheerioAPI, text: string, claim = ''): { readonly [term: string]: string } {
-  const lines = panelOf($, valueOf($, text, claim))
+  const lines = panelOf($, numberOf($, text, claim))
     .children('dl')
     .children()
     .get()
@@ -854,7 +854,7 @@ t.test("every number of the replica's pages can be traced", t => {
     claim: 'eval.gspo.multilingual'
   })
   t.match(linesOf($, '4.6')['formula'], /^68\.6 − 6468\.6: /)
-  const operands = panelOf($, valueOf($, '4.6')).find('.o')
+  const operands = panelOf($, numberOf($, '4.6')).find('.o')
   t.same(
     operands
       .children('summary')
@@ -866,7 +866,7 @@ t.test("every number of the replica's pages can be traced", t => {
   const best = linesOf($, '70.4', 'best.gspo.value')
   t.match(best, { step: '95', run: 'g5p0k2xw', metric: 'val-core/unknown/reward/mean@1', meaning: 'highest value, earliest step on a tie' })
   t.equal(linesOf($, '1.86')['value'], '1.855072463768116 percent, in the output 0.01855072463768116')
-  const other = panelOf($, valueOf($, '55.5')).text()
+  const other = panelOf($, numberOf($, '55.5')).text()
   t.match(other, 'used in no comparison: the workbook states another score')
   t.match(linesOf($, '55.5')['stated in'], 'slide 5')
   t.same(

@@ -5,8 +5,7 @@
  * with an abort. Wait for the tasks (`pool.close()`), or leave by `process.exit()`.
  */
 import { move } from 'piscina'
-import { renderTask } from '../src/render/canvas/index.js'
-import type { FigureTask } from '../src/render/canvas/pool.js'
+import { renderTask, type FigureTask } from '../src/render/canvas/index.js'
 
 /** Resolves, on the caller's side, to the bytes of the file as a Uint8Array. They are moved and not copied. */
 export default async function drawFigure({ config, format }: FigureTask): Promise<ReturnType<typeof move>> {

@@ -4,8 +4,8 @@
  */
 import type { CurveFigureData } from '../compute/histories/contract.js'
 import { systemLimits, threadsBelow } from '../core/system/limits.js'
-import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
-import { renderTask, warmCanvas } from '../render/canvas/index.js'
+import { openFigurePool, type DrawnFigure } from '../render/canvas/pool.js'
+import { renderTask, warmCanvas, type FigureTask } from '../render/canvas/index.js'
 import { isColumn, type FigureConfig, type FigureFile } from '../render/figures/config.js'
 import type { FigureInputs, PlannedFigure } from '../render/figures/definition.js'
 import { plannedFigures, refuseSameNames } from '../render/figures/index.js'

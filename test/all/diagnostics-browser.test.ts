@@ -49,7 +49,7 @@ async function testLayout(t: Test, browser: Browser, url: string): Promise<void>
     const cut = (await cutWords(page)).filter(word => !word.includes('script>'))
     t.same(cut.slice(0, 5), [], `${where}: no word is cut, uids without a space apart`)
     t.equal(
-      await page.evaluate(() => Array.from(document.images).filter(img => img.complete && img.naturalWidth > 0).length),
+      await page.locator('figure svg:visible').count(),
       2,
       `${where}: both figures are drawn`
     )
@@ -112,7 +112,7 @@ await withBrowser(async browser => {
     await page.reload()
     t.equal(dialogs, 0)
     t.strictSame(
-      await page.evaluate(() => [document.scripts.length, document.querySelectorAll('img:not(figure img)').length]),
+      await page.evaluate(() => [document.scripts.length, document.querySelectorAll('img').length]),
       [0, 0],
       'no element is made of them'
     )

@@ -5,7 +5,6 @@
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { Fault } from '../../core/errors.js'
 import type { FigureConfig, FigureFile } from '../figures/config.js'
-import type { FigureTask } from './pool.js'
 
 /** Node passes environment data to every worker that starts later. */
 const LOADED = 'critic-traces: canvas loaded in the main thread'
@@ -36,6 +35,12 @@ export async function renderFigure(config: FigureConfig, file: FigureFile): Prom
  */
 export async function renderInlineFigure(config: FigureConfig): Promise<string> {
   return (await loadBackend()).renderInline(config)
+}
+
+export interface FigureTask {
+  readonly config: FigureConfig
+  /** `inline`: SVG for a page, as UTF-8 */
+  readonly format: FigureFile | 'inline'
 }
 
 /** Draws what a thread of the pool is asked for. */
