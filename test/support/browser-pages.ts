@@ -121,9 +121,9 @@ async function testFigures(t: Test, page: Page, { out }: ReplicaRun): Promise<vo
   if (first === undefined) return
   const ground = (): Promise<string> =>
     page
-      .locator(`[id="${first}"] .wide svg rect`)
+      .locator(`[id="${first}"] .wide svg [fill*=figure-ffffff]`)
       .first()
-      .evaluate(rect => getComputedStyle(rect).fill)
+      .evaluate(ground => getComputedStyle(ground).fill)
   t.equal(await ground(), 'rgb(255, 255, 255)')
   await page.emulateMedia({ colorScheme: 'dark' })
   t.equal(await ground(), await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'dark on a dark page')

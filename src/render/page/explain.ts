@@ -6,7 +6,7 @@ import { own, parseReference, pointerTokens, type JsonObject } from '../../compu
 import { fieldDocs } from '../../schema/outputs/field-doc.js'
 import type { DocumentSource } from './inputs.js'
 
-export interface Operand {
+export interface ShownOperand {
   readonly reference: string
   /** title of the value, or its place */
   readonly name: string
@@ -14,9 +14,9 @@ export interface Operand {
 }
 
 /** `before`, an operand, `between`, the other operand, `after`. */
-export interface Formula {
+export interface ShownFormula {
   readonly before: string
-  readonly operands: readonly Operand[]
+  readonly operands: readonly ShownOperand[]
   readonly between: string
   readonly after: string
 }
@@ -25,7 +25,7 @@ export interface Explanation {
   /** '' where no output states one */
   readonly unit: string
   readonly title: string
-  readonly formula: Formula | null
+  readonly formula: ShownFormula | null
   /** meaning of the field in a sentence; null where a formula or a source says more */
   readonly meaning: string | null
   /** place in a source: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
@@ -86,14 +86,14 @@ function isFact(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '')
 }
 
-const OPERATIONS: ReadonlyMap<string, Omit<Formula, 'operands'>> = new Map([
+const OPERATIONS: ReadonlyMap<string, Omit<ShownFormula, 'operands'>> = new Map([
   ['ratio', { before: '', between: ' / ', after: '' }],
   ['difference', { before: '', between: ' − ', after: '' }],
   ['product', { before: '', between: ' × ', after: '' }],
   ['reduction_percent', { before: '(1 − ', between: ' / ', after: ') × 100' }]
 ])
 
-function formulaOf(documents: DocumentSource, about: JsonObject): Formula | null {
+function formulaOf(documents: DocumentSource, about: JsonObject): ShownFormula | null {
   const operation = own(about, 'operation')
   const operands = listed(about, 'operands').flatMap(operand => {
     const reference = own(operand, 'reference')

@@ -6,7 +6,7 @@
  * stand behind its text, each once, however often its number is printed.
  */
 import type { InputHash } from '../../compute/audit/contract.js'
-import type { Formula, Operand } from './explain.js'
+import type { ShownFormula, ShownOperand } from './explain.js'
 import { encodePath, STAND_IN_MARK } from './fill.js'
 import { PAGE_FILES, type Prose } from './prose.js'
 import { inputLines, publishedText, STATUS_TEXT } from './tables.js'
@@ -134,12 +134,12 @@ export class Panels {
   }
 
   /** The formula in numbers, and each operand with what its own panel would say, folded. */
-  #formula({ before, operands, between, after }: Formula, depth: number): string {
+  #formula({ before, operands, between, after }: ShownFormula, depth: number): string {
     const numbers = operands.map(({ value }) => exact(value)).join(between)
     return `${escapeHtml(`${before}${numbers}${after}`)}${operands.map(operand => this.#operand(operand, depth + 1)).join('')}`
   }
 
-  #operand({ reference, name, value }: Operand, depth: number): string {
+  #operand({ reference, name, value }: ShownOperand, depth: number): string {
     const text = `${escapeHtml(exact(value))}: <bdi>${escapeHtml(name)}</bdi>`
     if (value === null || depth > MAX_NESTED) return `<div>${text}</div>`
     const shown = this.#show({ kind: 'output', reference, format: null, place: {} })
