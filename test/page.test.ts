@@ -8,6 +8,7 @@ import { load, type CheerioAPI } from 'cheerio'
 import t from 'tap'
 import { Documents } from '../src/compute/documents.js'
 import { Fault } from '../src/core/errors.js'
+import { fieldDocs } from '../src/schema/outputs/field-doc.js'
 import type { HashedFile } from '../src/schema/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { applyFormat, formatPlainly, parseFormat } from '../src/render/page/formats.js'
@@ -191,6 +192,25 @@ t.test('formats', t => {
   t.same(formatPlainly(64, 1), { text: '64.0' }, 'without a format: the decimals published')
   t.same(formatPlainly(1.25e-7, null), { text: '1.25e\u22127' }, 'without decimals: the number as it is')
   t.same(formatPlainly({}, null), { reason: 'an object, expected a number, a text or a list' })
+  t.end()
+})
+
+t.test('what a field of an output means', t => {
+  const docs = (schema: string, ...path: readonly string[]): string[][] => fieldDocs(schema, path).map(({ name, doc }) => [name, doc])
+  t.same(docs('critic-trace-statistics', 'boundary', 'jump_rate'), [
+    ['boundary', 'boundary transitions'],
+    ['jump_rate', 'jumps / transitions, a fraction; null without a transition']
+  ])
+  t.same(
+    docs('history-statistics', 'selections', 'a/b', 'metrics', 'reward', 'best', 'run').slice(-2),
+    [
+      ['best', 'highest value, earliest step on a tie'],
+      ['run', 'run that logged it']
+    ],
+    'names of the study and definitions on the way'
+  )
+  t.same(docs('critic-trace-statistics', 'boundary', 'constructor', '__proto__'), [['boundary', 'boundary transitions']])
+  t.same(docs('no-such', 'boundary'), [])
   t.end()
 })
 
@@ -1252,6 +1272,13 @@ t.test('a page is whole and asks for nothing', t => {
       ['70.4', 'v quoted']
     ],
     'what went wrong is marked where it stands'
+  )
+  t.same(
+    wrong('data.v button')
+      .get()
+      .map(button => wrong(button).attr('aria-label')),
+    ['70.5, differs', 'not computable', '70.4'],
+    'and said to whoever does not see it'
   )
   t.end()
 })

@@ -305,7 +305,7 @@ t.test('figures and page', async t => {
   t.match(run, { code: 0 }, run.stderr)
   t.strictSame(readdirSync(join(work, 'figures/figures/figures')).sort(), ['boundary-jumps.png', 'critic-quality.png'])
   const page = readFileSync(join(work, 'figures/figures/preview/diagnostics.html'), 'utf8')
-  t.equal(page.match(/<figure [^>]*>\n<div class="wide"><svg /g)?.length, 2)
+  t.equal(page.match(/<figure [^>]*>\n<div class="wide(?: tall)?"><svg /g)?.length, 2)
   t.match(page, /default-src 'none'; img-src data:; style-src 'sha256-/)
   t.notMatch(page, /<script|https?:\/\/(?!github\.com|www\.w3\.org\/2000\/svg")/)
 })

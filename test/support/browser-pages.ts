@@ -160,7 +160,7 @@ export async function seriousViolations(
 /** Folded tables open by keyboard, for whoever is sent to one of their rows, and on paper; no word in a cell is cut in two. */
 async function testTables(t: Test, browser: Browser, url: string): Promise<void> {
   const { page } = await open(t, browser, url, { viewport: { width: 1280, height: 900 } })
-  const details = page.locator('main details')
+  const details = page.locator('.claims > details')
   const count = await details.count()
   if (count > 0) {
     // The article has a section of the audit for each of the publication, the notes their guards alone.
@@ -175,7 +175,7 @@ async function testTables(t: Test, browser: Browser, url: string): Promise<void>
       await turns(
         'visible',
         sent
-          .locator('main details')
+          .locator('.claims > details')
           .nth(Math.min(2, count - 1))
           .locator('tbody tr')
           .last()
@@ -185,7 +185,7 @@ async function testTables(t: Test, browser: Browser, url: string): Promise<void>
     await sent.emulateMedia({ media: 'print' })
     // The page is laid out anew after the medium has changed.
     const allThere = sent.waitForFunction(() =>
-      Array.from(document.querySelectorAll('main details tbody tr')).every(
+      Array.from(document.querySelectorAll('.claims tbody tr')).every(
         row => (row as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && row.getBoundingClientRect().height > 0
       )
     )
@@ -281,20 +281,16 @@ async function testUnderscores(t: Test, browser: Browser, url: string): Promise<
   for (const [where, options] of [
     ['light', DESKTOP],
     ['dark', { ...DESKTOP, colorScheme: 'dark' }],
-    ['phone', PHONE],
-    ['paper', DESKTOP]
+    ['phone', PHONE]
   ] as const) {
     const { page } = await open(t, browser, url, { deviceScaleFactor: 2, ...options })
-    if (where === 'paper') await page.emulateMedia({ media: 'print' })
     for (const selector of ['.files a', 'table.outputs a', '.p dd a']) {
       const link = page.locator(selector).filter({ hasText: '_' }).first()
       if ((await link.count()) === 0) {
         t.equal(t.name, 'source-notes', `${selector}: the article has such a link`)
         continue
       }
-      if (where === 'paper' && selector === '.files a') continue
       if (selector.startsWith('.p')) {
-        if (where === 'paper') continue
         await link.evaluate(link => link.closest<HTMLElement>('.panels > .p')?.showPopover())
         await turns('visible', link)
       }

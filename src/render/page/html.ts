@@ -199,10 +199,16 @@ export function figureHtml({ id, label, picture, caption, files, data }: FigureH
   ]
   return (
     `<figure id="${escapeHtml(id)}">\n` +
-    `<div class="wide">${seen(picture.wide)}</div>\n<div class="narrow">${seen(picture.column)}</div>\n` +
+    `<div class="wide${isTall(picture.wide) ? ' tall' : ''}">${seen(picture.wide)}</div>\n<div class="narrow">${seen(picture.column)}</div>\n` +
     `<figcaption><b>${escapeHtml(label)}.</b> ${caption}</figcaption>\n` +
     `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
   )
+}
+
+/** Whether a picture is nearly as high as wide: on paper it then gets more height than the others. */
+function isTall(svg: string): boolean {
+  const [, width, height] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(svg) ?? []
+  return Number(height) > 0.85 * Number(width)
 }
 
 /** Texts of a study stand in its pictures: what nobody sees in them is written out, as everywhere on a page. */
@@ -242,7 +248,8 @@ export function tableHtml({ name, caption, head, rows, folded }: PageTable): str
 function rowHtml({ id, cells }: TableRow, head: readonly string[]): string {
   const name = id === null ? '' : ` id="${escapeHtml(claimId(id))}"`
   const content = cells.map((cell, i) => {
-    const attributes = `data-label="${escapeHtml(head[i])}"${cell.status === undefined ? '' : ` class="${cell.status}"`}`
+    const kind = cell.status ?? (cell.repeats === true ? 'repeats' : null)
+    const attributes = `data-label="${escapeHtml(head[i])}"${kind === null ? '' : ` class="${kind}"`}`
     const text = cellHtml(cell)
     return i === 0 ? `<th role="rowheader" scope="row" ${attributes}>${text}</th>` : `<td role="cell" ${attributes}>${text}</td>`
   })

@@ -75,7 +75,7 @@ export class Panels {
     const html =
       `<data class="v${status}${wraps}" value="${escapeHtml(exact(value.claim?.computed ?? value.text))}"><span aria-hidden="true">${text}</span>` +
       `<button type="button" tabindex="-1" popovertarget="${panelled.id}" popovertargetaction="show" interestfor="${panelled.id}" ` +
-      `aria-label="${escapeHtml(value.text)}"></button></data>`
+      `aria-label="${escapeHtml(value.text)}${value.claim?.status === 'differs' ? ', differs' : ''}"></button></data>`
     return { html, panelled }
   }
 

@@ -208,12 +208,14 @@ const PRINT = `
   .strip b { position: static; }
   .strip b, .strip span, .notice { border: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .v { border-bottom: 0; }
+  a { text-decoration: none; }
   h1 { margin-top: 0.5rem; } h2 { margin-top: 1.1rem; } p, ul, ol { margin-bottom: 0.6rem; } th, td { padding-top: 0.15rem; padding-bottom: 0.15rem; }
   p { orphans: 2; widows: 2; } h2, h3 { break-after: avoid; }
-  figure, .made tr, footer { break-inside: avoid; }
+  figure, .scroll, .made tr, footer { break-inside: avoid; }
   footer { margin-top: 1rem; padding-bottom: 0; }
   figure { margin: 0.75rem 0; } figcaption, .files { margin: 0.3rem 0 0; line-height: 1.3; }
   figure svg { width: auto; max-width: 100%; max-height: 88mm; margin: 0 auto; }
+  figure .tall svg { max-height: 135mm; }
   .files { display: none; }
   .made, details .made { width: 100%; margin: 0 0 0.75rem; font-size: 6.5pt; line-height: 1.25; }
   .made th, .made td { padding: 0.1rem 0.4rem 0.1rem 0; }
@@ -224,7 +226,8 @@ const PRINT = `
   .claims .made { margin: 0; font-size: 6pt; line-height: 1.15; }
   .claims thead, .claims th div + div, .audit td:nth-child(4) div + div, .audit td:nth-child(5), .outputs :is(th, td):nth-child(3) { display: none; }
   .claims .audit { table-layout: auto; }
-  .claims .audit th:nth-child(1) { width: 42%; } .claims .audit td:nth-child(4) { width: 8%; }
+  .claims .audit th:nth-child(1) { width: 30%; } .claims .audit td:nth-child(2) { width: 42%; } .claims .audit td:nth-child(4) { width: 8%; }
+  .claims .repeats div { display: none; } .claims .repeats::after { content: "="; color: var(--soft); }
   .claims .same th:nth-child(1) { width: 26%; } .claims .same td:nth-child(3) { width: 34%; }
   .claims .made th div { font-family: inherit !important; }
   .made div { display: inline; } .made div + div::before { content: "; "; }
