@@ -488,7 +488,7 @@ async function testSchemes(t: Test, page: Page): Promise<void> {
   for (const shown of ['.strip b', '.strip span', 'footer .notice']) t.ok(await page.locator(shown).isVisible(), `${shown} is printed`)
   const pdf = await page.pdf({ format: 'A4' })
   const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
-  t.ok(pages >= 2 && pages <= (t.name === 'article' ? 14 : 30), `${pages} printed pages`)
+  t.ok(pages >= 2 && pages <= (t.name === 'article' ? 13 : 30), `${pages} printed pages`)
   await page.emulateMedia({ colorScheme: 'light', media: 'screen' })
 }
 

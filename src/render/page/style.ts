@@ -214,8 +214,8 @@ const PRINT = `
   figure, .scroll, .made tr, footer { break-inside: avoid; }
   footer { margin-top: 1rem; padding-bottom: 0; }
   figure { margin: 0.75rem 0; } figcaption, .files { margin: 0.3rem 0 0; line-height: 1.3; }
-  figure svg { width: auto; max-width: 100%; max-height: 88mm; margin: 0 auto; }
-  figure .tall svg { max-height: 135mm; }
+  figure svg { width: auto; max-width: 100%; max-height: 80mm; margin: 0 auto; }
+  figure .tall svg { max-height: 115mm; }
   .files { display: none; }
   .made, details .made { width: 100%; margin: 0 0 0.75rem; font-size: 6.5pt; line-height: 1.25; }
   .made th, .made td { padding: 0.1rem 0.4rem 0.1rem 0; }
@@ -223,7 +223,7 @@ const PRINT = `
   .claims { columns: 2; column-gap: 1.5rem; }
   .claims details { border: 0; }
   .claims summary { padding: 0.4rem 0 0; font-size: 6.5pt; }
-  .claims .made { margin: 0; font-size: 6pt; line-height: 1.15; }
+  .claims .made { margin: 0; font-size: 5.5pt; line-height: 1.12; }
   .claims thead, .claims th div + div, .audit td:nth-child(4) div + div, .audit td:nth-child(5), .outputs :is(th, td):nth-child(3) { display: none; }
   .claims .audit { table-layout: auto; }
   .claims .audit th:nth-child(1) { width: 30%; } .claims .audit td:nth-child(2) { width: 42%; } .claims .audit td:nth-child(4) { width: 8%; }
