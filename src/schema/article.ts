@@ -5,20 +5,24 @@ import { caption } from './names.js'
 
 const DATE_EXPECTED = 'a date as YYYY-MM-DD'
 
-const date = refine(pattern(DATE_EXPECTED, /^\d{4}-\d{2}-\d{2}$/), (value, at, context) => {
+const date = refine(pattern(DATE_EXPECTED, /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/), (value, at, context) => {
   const time = Date.parse(`${value}T00:00:00Z`)
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value) throw wrong(value, at, DATE_EXPECTED, context)
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value) throw wrong(value, at, 'a day of the calendar', context, 'impossible date')
   return value
 })
 
 /** An address that a page links to. */
-const address = refine(text(2000), (value, at, context) => {
-  const url = URL.canParse(value) ? new URL(value) : null
-  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-    throw wrong(value, at, 'an address that begins with https:// and has no user name', context)
-  }
-  return url.href
-})
+const address = refine(
+  text(2000),
+  (value, at, context) => {
+    const url = URL.canParse(value) ? new URL(value) : null
+    if (!value.startsWith('https://') || url === null || url.username !== '' || url.password !== '') {
+      throw wrong(value, at, 'an address that begins with https:// and has no user name', context)
+    }
+    return url.href
+  },
+  { pattern: '^https://' }
+)
 
 const WORK = object({
   title: { kind: caption, doc: 'Its title, as the link says it.' },
