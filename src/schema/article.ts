@@ -7,7 +7,8 @@ const DATE_EXPECTED = 'a date as YYYY-MM-DD'
 
 const date = refine(pattern(DATE_EXPECTED, /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/), (value, at, context) => {
   const time = Date.parse(`${value}T00:00:00Z`)
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value) throw wrong(value, at, 'a day of the calendar', context, 'impossible date')
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value)
+    throw wrong(value, at, 'a day of the calendar', context, 'impossible date')
   return value
 })
 

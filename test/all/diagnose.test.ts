@@ -95,7 +95,7 @@ t.test('a planted fault is found, with its place and its report', async t => {
   t.equal(audit.value_alignment, 'shifted by one')
   const page = readFileSync(join(work, 'shifted/shifted/preview/diagnostics.html'), 'utf8')
   t.match(page, '<h3><span class="severity">fault</span>values-off-by-one</h3>')
-  t.ok(page.indexOf('values-off-by-one') < page.indexOf('How the returns were made</h2>'), 'findings first')
+  t.ok(page.indexOf('values-off-by-one') < page.indexOf('How the returns were made</a></h2>'), 'findings first')
 })
 
 t.test('exit 1 where a told value differs or a named kind is found, and nowhere else', async t => {
