@@ -5,11 +5,10 @@
  * with an abort. Wait for the tasks (`pool.close()`), or leave by `process.exit()`.
  */
 import { move } from 'piscina'
-import { renderFigure } from '../src/render/canvas/index.js'
-import type { FigureTask } from '../src/render/canvas/pool.js'
+import { renderTask, type FigureTask } from '../src/render/canvas/index.js'
 
 /** Resolves, on the caller's side, to the bytes of the file as a Uint8Array. They are moved and not copied. */
 export default async function drawFigure({ config, format }: FigureTask): Promise<ReturnType<typeof move>> {
   // Copied into memory of its own: a Buffer may be a view of memory that others use, which cannot be moved.
-  return move(new Uint8Array(await renderFigure(config, format)))
+  return move(new Uint8Array(await renderTask({ config, format })))
 }

@@ -12,6 +12,9 @@ const TEMPLATES = new URL('article/', import.meta.url)
 export const ARTICLE_STUDY: ArticleStudy = {
   article: 'article/article.md',
   notes: 'article/source-notes.md',
+  date: '2026-11-30',
+  cite: 'critic-traces: Single-rollout training of software agents: SAO beside GSPO. Synthetic replica of a study, not measurements. 2026-11-30.',
+  compared: [{ title: 'the SAO paper, version 1', url: 'https://paper.example/synthetic/sao-v1' }],
   strict: true,
   unpublished: ['training_data/critic-diagnostics.json']
 }

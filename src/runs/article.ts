@@ -14,7 +14,7 @@ import type { PlannedFigure } from '../render/figures/definition.js'
 import { writeAudit } from '../render/outputs/audit-document.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import type { PageFigure, ProseInputs, Template } from '../render/page/index.js'
+import type { PageFigure, PagePicture, ProseInputs, Template } from '../render/page/index.js'
 import type { HashedFile, Study } from '../schema/study.js'
 import { openAudit } from './audit.js'
 import type { RunContext } from './context.js'
@@ -26,8 +26,8 @@ export interface ArticleRun {
   /** all figures of the run, drawn or not */
   readonly figures: readonly PlannedFigure[]
   readonly formats: readonly FigureFile[]
-  /** bytes of the pictures by figure name; pages are made only where every figure has one */
-  readonly pngs: ReadonlyMap<string, Uint8Array>
+  /** pictures by figure name; pages are made only where every figure has one */
+  readonly pictures: ReadonlyMap<string, PagePicture>
   /** revisions of the code that made the inputs, as the manifest states them */
   readonly revisions: { readonly [name: string]: unknown }
   /** files from which the sections take what they state */
@@ -70,11 +70,12 @@ export async function writeArticle(context: RunContext, study: Study, set: Outpu
   const report = auditor?.judge(texts)
   if (auditor !== null && report !== undefined) await writeAudit(set, report, auditor.file, origin)
   // 4. Pages
-  if (run.figures.every(({ config }) => run.pngs.has(config.name))) {
+  if (run.figures.every(({ config }) => run.pictures.has(config.name))) {
     const read = [...run.inputs, ...(auditor === null ? [] : [auditor.file]), templates.article.file, templates.notes.file]
     const { claims = [], same = [], discrepancies = [], guards = [] } = report ?? {}
     await writePages(set, {
       ...prose,
+      byline: study.article,
       claims,
       same,
       discrepancies,
@@ -118,7 +119,7 @@ function pageFigure({ config: { name, title, description }, drawnFrom }: Planned
     name,
     title,
     description,
-    png: run.pngs.get(name) ?? new Uint8Array(0),
+    picture: run.pictures.get(name) ?? { wide: '', column: '' },
     files: run.formats.map(format => `figures/${name}.${format}`),
     data: drawnFrom
   }

@@ -154,11 +154,12 @@ async function drawOverSteps(
     }
   }
   const planned = await planFigures({ curves: [data] }, formats)
-  const pngs = await drawFigures(context, noting, planned, { formats, threads, manifest: null })
+  const pictures = await drawFigures(context, noting, planned, { formats, threads, manifest: null })
   const [{ config, drawnFrom }] = planned
-  const png = pngs.get(config.name)
+  const picture = pictures.get(config.name)
   const { name, title, description } = config
-  const shown = png === undefined ? null : { name, title, description, png, files: written.map(({ path }) => path), data: drawnFrom }
+  const shown =
+    picture === undefined ? null : { name, title, description, picture, files: written.map(({ path }) => path), data: drawnFrom }
   return { written, shown }
 }
 

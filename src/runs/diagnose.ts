@@ -99,11 +99,11 @@ async function drawn(run: FinishingDiagnosis, plan: SnapshotPlan, set: OutputSet
   if (formats.length === 0) return []
   const { drawFigures, planFigures } = await import('./drawing.js')
   const planned = await planFigures({ diagnosis }, formats)
-  const pngs = await drawFigures(contextOf(run, plan), set, planned, { formats, threads, manifest: null })
+  const pictures = await drawFigures(contextOf(run, plan), set, planned, { formats, threads, manifest: null })
   return planned.flatMap(({ config: { name, title, description }, drawnFrom }) => {
-    const png = pngs.get(name)
-    if (png === undefined) return []
-    return [{ name, title, description, png, files: formats.map(format => `figures/${name}.${format}`), data: drawnFrom }]
+    const picture = pictures.get(name)
+    if (picture === undefined) return []
+    return [{ name, title, description, picture, files: formats.map(format => `figures/${name}.${format}`), data: drawnFrom }]
   })
 }
 

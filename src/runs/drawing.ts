@@ -4,14 +4,15 @@
  */
 import type { CurveFigureData } from '../compute/histories/contract.js'
 import { systemLimits, threadsBelow } from '../core/system/limits.js'
-import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
-import { renderFigure, warmCanvas } from '../render/canvas/index.js'
+import { openFigurePool, type DrawnFigure } from '../render/canvas/pool.js'
+import { renderTask, warmCanvas, type FigureTask } from '../render/canvas/index.js'
 import { isColumn, type FigureConfig, type FigureFile } from '../render/figures/config.js'
 import type { FigureInputs, PlannedFigure } from '../render/figures/definition.js'
 import { plannedFigures, refuseSameNames } from '../render/figures/index.js'
 import { COLUMN_SHEET } from '../render/figures/sheet.js'
 import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import type { PagePicture } from '../render/page/inputs.js'
 import { DIAGNOSTIC_FIGURES } from '../schema/outputs.js'
 import type { RunContext } from './context.js'
 
@@ -38,7 +39,7 @@ export interface FigureSources extends Omit<FigureInputs, 'curves'> {
 export async function planFigures({ curves = [], ...others }: FigureSources, formats: readonly FigureFile[]): Promise<PlannedFigure[]> {
   const plan = (inputs: FigureInputs): PlannedFigure[] => {
     const planned = plannedFigures(inputs)
-    if (!formats.some(isColumn)) return planned
+    if (!formats.some(isColumn) && !forPages(formats)) return planned
     const columns = plannedFigures(inputs, COLUMN_SHEET)
     return planned.map((one, k) => ({ ...one, column: columns[k].config }))
   }
@@ -50,27 +51,55 @@ export async function planFigures({ curves = [], ...others }: FigureSources, for
   return figures.sort((a, b) => last(a) - last(b) || (a.config.name < b.config.name ? -1 : 1))
 }
 
-/** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
+/** Pages show the figures where these are drawn as PNG too: the Markdown beside a page shows that. */
+function forPages(formats: readonly FigureFile[]): boolean {
+  return formats.includes('png')
+}
+
+/** The tasks of a page: each figure as wide as the text, and in one column for a phone. */
+function inlineTasks({ config, column = config }: PlannedFigure): readonly FigureTask[] {
+  return [config, { ...column, name: columnName(config.name) }].map(config => ({ config, format: 'inline' }))
+}
+
+/** The ids of an SVG begin with the name of its figure. */
+function columnName(name: string): string {
+  return `${name}-column`
+}
+
+/** Writes every figure in every format. @returns the pictures of pages by the figure's name */
 export async function drawFigures(
   context: RunContext,
   set: Pick<OutputSet, 'write'>,
   figures: readonly PlannedFigure[],
   { formats, threads, manifest }: DrawOptions
-): Promise<ReadonlyMap<string, Uint8Array>> {
-  const tasks = figures.flatMap(({ config, column = config }) =>
-    formats.map(format => ({ config: verifiedFigure(isColumn(format) ? column : config, manifest), format }))
+): Promise<ReadonlyMap<string, PagePicture>> {
+  const files = figures.flatMap(({ config, column = config }) =>
+    formats.map((format): FigureTask => ({ config: isColumn(format) ? column : config, format }))
   )
-  const pngs = new Map<string, Uint8Array>()
-  if (tasks.length === 0) return pngs
-  const onDone = context.progress.onFigures?.(tasks.length)
+  const tasks = [...files, ...(forPages(formats) ? figures.flatMap(inlineTasks) : [])]
+  if (tasks.length === 0) return new Map()
+  const onDone = context.progress.onFigures?.(files.length)
+  const inline = new Map<string, string>()
   let done = 0
-  for await (const { config, format, bytes } of drawn(tasks, threads)) {
+  const verified = tasks.map(({ config, format }) => ({ config: verifiedFigure(config, manifest), format }))
+  for await (const { config, format, bytes } of drawn(verified, threads)) {
     context.throwIfInterrupted()
-    await set.write(`figures/${config.name}.${format}`, bytes)
-    if (format === 'png') pngs.set(config.name, bytes)
-    onDone?.(++done)
+    if (format === 'inline') inline.set(config.name, new TextDecoder().decode(bytes))
+    else {
+      await set.write(`figures/${config.name}.${format}`, bytes)
+      onDone?.(++done)
+    }
   }
-  return pngs
+  return pictures(figures, inline)
+}
+
+function pictures(figures: readonly PlannedFigure[], inline: ReadonlyMap<string, string>): ReadonlyMap<string, PagePicture> {
+  return new Map(
+    figures.flatMap(({ config: { name } }) => {
+      const [wide, column] = [inline.get(name), inline.get(columnName(name))]
+      return wide === undefined || column === undefined ? [] : [[name, { wide, column }] as const]
+    })
+  )
 }
 
 function verifiedFigure(config: FigureConfig, manifest: Origin['manifest']): FigureConfig {
@@ -84,7 +113,7 @@ async function* drawn(tasks: readonly FigureTask[], threads: number): AsyncGener
   await warmCanvas(tasks.map(({ config }) => config))
   const fitting = tasks.length <= FILES_WITHOUT_THREADS ? 0 : threadsBelow(systemLimits(), Math.min(threads, tasks.length))
   if (fitting === 0) {
-    for (const { config, format } of tasks) yield { config, format, bytes: await renderFigure(config, format) }
+    for (const { config, format } of tasks) yield { config, format, bytes: await renderTask({ config, format }) }
     return
   }
   const pool = await openFigurePool(fitting)

@@ -104,11 +104,11 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
       ),
       formats
     )
-    const pngs = await drawFigures(context, set, figures, { formats, threads: pool.threads + 1, manifest: context.origin.manifest })
+    const pictures = await drawFigures(context, set, figures, { formats, threads: pool.threads + 1, manifest: context.origin.manifest })
     // 3. Audit and pages
     const { writeArticle } = await import('./article.js')
     const sectionInputs = sections.map(section => section.inputsOf)
-    const audit = await writeArticle(context, study, set, { strict, figures, formats, pngs, revisions, inputs, listed, sectionInputs })
+    const audit = await writeArticle(context, study, set, { strict, figures, formats, pictures, revisions, inputs, listed, sectionInputs })
     return {
       audit,
       ...merged(

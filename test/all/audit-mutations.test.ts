@@ -487,7 +487,7 @@ t.test('the article: its templates and its prose', async t => {
     name,
     title,
     description: title,
-    png: new Uint8Array(0),
+    picture: { wide: '', column: '' },
     files: [],
     data: []
   }))

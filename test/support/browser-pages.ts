@@ -10,8 +10,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { createCanvas, loadImage, type Image } from 'canvas'
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { testKeyboard, testPanels, testPointer, testStops, testTaps } from './browser-panels.js'
 import { becomes } from './cpu.js'
-import { sha256, tree } from './folders.js'
+import { tree } from './folders.js'
 import { FIGURE_NAMES } from './page-inputs.js'
 import type { ReplicaRun } from './replica-run.js'
 
@@ -77,11 +78,6 @@ async function turns(state: 'visible' | 'hidden', locator: Locator): Promise<boo
 
 export async function testPage(t: Test, browser: Browser, url: string, run: ReplicaRun): Promise<void> {
   const { page, complaints } = await open(t, browser, url, { viewport: { width: 1280, height: 900 } })
-  t.same(
-    await page.evaluate(() => Array.from(document.images).filter(img => !img.complete || img.naturalWidth === 0).length),
-    0,
-    'every picture is drawn'
-  )
   t.equal(await page.evaluate(() => getComputedStyle(document.body).marginTop), '0px', 'the style sheet is allowed')
 
   await page.keyboard.press('Tab')
@@ -89,9 +85,11 @@ export async function testPage(t: Test, browser: Browser, url: string, run: Repl
   t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the text', 'the first stop is the skip link')
   t.ok(await becomes(() => page.locator('.skip').evaluate(link => link.getBoundingClientRect().left >= 0)), 'which is then in view')
   await page.keyboard.press('Enter')
-  await testValues(t, page)
+  await testPointer(t, page)
+  await testKeyboard(t, page)
   await testStops(t, page)
   await testPanels(t, page, run)
+  await testContents(t, browser, url)
   await testFigures(t, page, run)
   t.same(await seriousViolations(t, browser, url, { colorScheme: 'light' }), [], 'axe finds nothing serious')
   t.same(
@@ -107,173 +105,42 @@ export async function testPage(t: Test, browser: Browser, url: string, run: Repl
   t.same(complaints, [], 'no message on the console and no request')
 }
 
-/** Each value is a stop of the Tab key, and shows its panel while it has the focus or the pointer. */
-async function testValues(t: Test, page: Page): Promise<void> {
-  const values = page.locator('main data.v')
-  const count = await values.count()
-  t.ok(count > 50)
-  const [first, second] = [values.nth(0), values.nth(1)]
-  const panel = (n: number) => page.locator('main data.v + .p').nth(n)
-  t.notOk(await panel(0).isVisible(), 'a panel is hidden')
-  await first.focus()
-  t.ok(await turns('visible', panel(0)), 'until its value has the focus')
-  t.match(await panel(0).innerText(), /sha256 [0-9a-f]{64}/)
-  await page.keyboard.press('Tab')
-  t.ok(await becomes(() => second.evaluate(value => value === document.activeElement)), 'the next stop is the next value')
-  t.ok(await turns('hidden', panel(0)))
-  t.ok(await turns('visible', panel(1)))
-  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
-  t.ok(await turns('hidden', panel(1)))
-  const last = values.nth(count - 1)
-  await last.hover()
-  t.ok(await turns('visible', panel(count - 1)), 'or the pointer')
-  await panel(count - 1).hover()
-  await page.evaluate(
-    () =>
-      new Promise(resolve => {
-        requestAnimationFrame(() => requestAnimationFrame(resolve))
-      })
-  )
-  t.ok(await turns('visible', panel(count - 1)), 'which may move onto the panel')
-  await page.mouse.move(1, 1)
-  t.ok(await turns('hidden', panel(count - 1)))
-  const described = await page.evaluate(() =>
-    Array.from(document.querySelectorAll('data.v')).every(
-      value => document.getElementById(value.getAttribute('aria-describedby') ?? '')?.closest('.p')?.previousElementSibling === value
-    )
-  )
-  t.ok(described, 'what describes a value is in its own panel')
-}
-
-interface Panel {
-  readonly value: string
-  readonly shown: boolean
-  /** name, status, what it is; then a line each of output, hash and inputs */
-  readonly about: string
-  readonly lines: readonly string[]
-}
-
-/** Every value with the focus, one after the other. */
-function panels(page: Page): Promise<readonly Panel[]> {
-  return page.evaluate(() =>
-    Array.from(document.querySelectorAll<HTMLElement>('main data.v'), value => {
-      value.focus()
-      const panel = value.nextElementSibling as HTMLElement
-      const { left, right, height } = panel.getBoundingClientRect()
-      const [about, ...lines] = Array.from(panel.children, line => (line as HTMLElement).innerText.trim())
-      const seen = panel.matches('.p') && height > 20 && panel.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-      return { value: value.innerText, shown: seen && left >= 0 && right <= document.documentElement.clientWidth, about, lines }
-    })
-  )
-}
-
-/** The panel of every number says what it is, where it stands and what it was computed from, and all hashes are those of the files. */
-async function testPanels(t: Test, page: Page, { study, out }: ReplicaRun): Promise<void> {
-  const found = await panels(page)
-  t.ok(found.length > 50, `${found.length} values`)
-  const hashes = new Map<string, string>()
-  const hashOf = (path: string): string => hashes.get(path) ?? (existsSync(path) ? sha256(readFileSync(path)) : `no file ${path}`)
-  const bare: string[] = []
-  const wrong: string[] = []
-  for (const { value, shown, about, lines } of found) {
-    const problem = (what: string): void => {
-      wrong.push(`${value}: ${what}`)
-    }
-    if (!shown) problem('no panel')
-    const claimed = /^[^ #:]+ (?:agrees published \S.*, computed|quoted published|of the source published) \S/.test(about)
-    if (!claimed && !/^(?:[^ #]+\.json#\/\S|[^ #]+: \S)/.test(about)) problem(`no claim, no place, no contradiction: ${about}`)
-    if (/undefined(?!_reasons)|NaN|\[object/.test(about)) problem(about)
-    if (lines.length === 0) bare.push(value)
-    for (let i = 0; i < lines.length; i += 3) {
-      const [, file] = /^in (\S+) \/\S/.exec(lines[i]) ?? []
-      if (file === undefined) problem(`output? ${lines[i]}`)
-      else if (lines[i + 1] !== `sha256 ${hashOf(join(out, file))}`) problem(`${file} is not ${lines[i + 1]}`)
-      const inputs = [...(lines[i + 2] ?? '').replace(/^from /, ', ').matchAll(/, (\S+) ([0-9a-f]{64})(?=,|$)/g)]
-      const rest = inputs.reduce((text, [input]) => text.replace(input.slice(2), ''), lines[i + 2] ?? '')
-      if (inputs.length === 0 || !/^from [, ]*(?:and \d+ more, named in audit\.json)?$/.test(rest)) problem(`inputs? ${lines[i + 2]}`)
-      for (const [, path, hash] of inputs) if (hash !== hashOf(join(study, path))) problem(`${path} is not ${hash}`)
-    }
-  }
-  t.same(wrong, [], 'every panel is in sight with its value, and says what is true')
-  // The size of the original page: a property of a file that is not here.
-  t.same(bare, t.name === 'article' ? [] : ['34,293,250'], 'values that no output has')
-}
-
-/** Each picture is the file in figures/, and is seen as that file looks. */
+/** Each figure is seen as its file looks, in the colours of the page: light as the PNG, dark on a dark ground. */
 async function testFigures(t: Test, page: Page, { out }: ReplicaRun): Promise<void> {
-  const sources = await page
-    .locator('figure img')
-    .evaluateAll(imgs => (imgs as HTMLImageElement[]).map(img => [img.closest('figure')?.id ?? '', img.src] as const))
-  const names = tree(join(out, 'figures'))
-    .filter(path => path.endsWith('.png'))
-    .map(path => path.slice(0, -4))
-  t.same(names.sort(), [...FIGURE_NAMES].sort())
-  t.same(
-    sources.map(([id]) => id),
-    t.name === 'article' ? FIGURE_NAMES.map(name => `figure-${name}`) : [],
-    'every figure stands in the article'
-  )
-  for (const [id, src] of sources) {
-    const file = readFileSync(join(out, 'figures', `${id.replace('figure-', '')}.png`))
-    t.equal(sha256(Buffer.from(src.replace('data:image/png;base64,', ''), 'base64')), sha256(file), `${id} is its file`)
-    const img = page.locator(`figure[id="${id}"] img`)
-    t.ok(await img.evaluate(({ parentElement: box }) => box !== null && box.scrollWidth <= box.clientWidth), `${id} fits a wide screen`)
-    const frame = await img.evaluate(
-      img => parseFloat(getComputedStyle(img).paddingLeft) + parseFloat(getComputedStyle(img).borderLeftWidth)
-    )
-    const seen = await loadImage(await img.screenshot())
-    const drawn = await loadImage(file)
-    t.ok(difference(seen, drawn, frame, false) < 3, `${id} looks like it`)
-    t.ok(difference(seen, drawn, frame, true) > 6, `${id} upside down would not`)
+  const shown = await page.locator('figure').evaluateAll(figures => figures.map(({ id }) => id))
+  t.same(shown, t.name === 'article' ? FIGURE_NAMES.map(name => `figure-${name}`) : [], 'every figure stands in the article')
+  for (const id of shown) {
+    const svg = page.locator(`[id="${id}"] .wide svg`)
+    const drawn = await loadImage(join(out, 'figures', `${id.replace('figure-', '')}.png`))
+    const seen = await loadImage(await svg.screenshot())
+    const [same, turned] = [difference(seen, drawn, false), difference(seen, drawn, true)]
+    t.ok(same < 10 && same < turned / 2, `${id} looks like its file: ${same.toFixed(1)}, upside down ${turned.toFixed(1)}`)
+    t.notOk(await page.locator(`[id="${id}"] .narrow svg`).isVisible(), 'in one layout')
   }
+  const [first] = shown
+  if (first === undefined) return
+  const ground = (): Promise<string> =>
+    page
+      .locator(`[id="${first}"] .wide svg [fill*=figure-ffffff]`)
+      .first()
+      .evaluate(ground => getComputedStyle(ground).fill)
+  t.equal(await ground(), 'rgb(255, 255, 255)')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  t.equal(await ground(), await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'dark on a dark page')
+  await page.emulateMedia({ colorScheme: 'light' })
 }
 
-/** Mean difference of coarse pixels, 0 to 255, of what is seen and of a file drawn inside the frame of the same width. */
-function difference(seen: Image, file: Image, frame: number, upsideDown: boolean): number {
-  const [coarse, fine] = [
-    [60, 60],
-    [seen.width, seen.height]
-  ].map(([width, height]) => createCanvas(width, height))
-  const read = (image: Image | typeof fine): Uint8ClampedArray => {
-    const context = coarse.getContext('2d')
+/** Mean difference of coarse pixels, 0 to 255, of what is seen and of a file. */
+function difference(seen: Image, file: Image, upsideDown: boolean): number {
+  const read = (image: Image, turned: boolean): Uint8ClampedArray => {
+    const context = createCanvas(60, 60).getContext('2d')
     context.patternQuality = 'best'
-    context.drawImage(image, 0, 0, coarse.width, coarse.height)
-    return context.getImageData(0, 0, coarse.width, coarse.height).data
+    if (turned) context.setTransform(1, 0, 0, -1, 0, 60)
+    context.drawImage(image, 0, 0, 60, 60)
+    return context.getImageData(0, 0, 60, 60).data
   }
-  const context = fine.getContext('2d')
-  context.fillStyle = '#ffffff'
-  context.fillRect(0, 0, fine.width, fine.height)
-  context.patternQuality = 'best'
-  if (upsideDown) context.setTransform(1, 0, 0, -1, 0, fine.height)
-  context.drawImage(file, frame, frame, fine.width - 2 * frame, fine.height - 2 * frame)
-  const [a, b] = [read(seen), read(fine)]
+  const [a, b] = [read(seen, false), read(file, upsideDown)]
   return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / a.length
-}
-
-/** Tab reaches every value, once and in order; no stop is elsewhere but at links and at what scrolls. */
-async function testStops(t: Test, page: Page): Promise<void> {
-  const total = await page.locator('main data.v').count()
-  const stops = await page.evaluate(() => {
-    const main = document.querySelector('main')
-    main?.setAttribute('tabindex', '-1')
-    main?.focus()
-    document.body.dataset['reached'] = ''
-    const values = Array.from(document.querySelectorAll('main data.v'))
-    document.addEventListener('focusin', ({ target }) => {
-      const at = values.indexOf(target as Element)
-      if (at >= 0) document.body.dataset['reached'] += `${at} `
-    })
-    // Up to the last value, and not the hundreds of links of the tables behind it.
-    const stops = Array.from(document.querySelectorAll('main :is(a[href], [tabindex="0"]):not([tabindex="-1"])'))
-    return stops.indexOf(values[values.length - 1]) + 1
-  })
-  for (let i = 0; i < stops; i++) await page.keyboard.press('Tab')
-  const reached = await page.evaluate(() => document.body.dataset['reached']?.trim().split(' ').map(Number))
-  t.same(
-    reached,
-    Array.from({ length: total }, (_, i) => i),
-    `${stops} presses of Tab reach all ${total} values in order`
-  )
 }
 
 export async function seriousViolations(
@@ -293,7 +160,7 @@ export async function seriousViolations(
 /** Folded tables open by keyboard, for whoever is sent to one of their rows, and on paper; no word in a cell is cut in two. */
 async function testTables(t: Test, browser: Browser, url: string): Promise<void> {
   const { page } = await open(t, browser, url, { viewport: { width: 1280, height: 900 } })
-  const details = page.locator('details')
+  const details = page.locator('.claims > details')
   const count = await details.count()
   if (count > 0) {
     // The article has a section of the audit for each of the publication, the notes their guards alone.
@@ -308,7 +175,7 @@ async function testTables(t: Test, browser: Browser, url: string): Promise<void>
       await turns(
         'visible',
         sent
-          .locator('details')
+          .locator('.claims > details')
           .nth(Math.min(2, count - 1))
           .locator('tbody tr')
           .last()
@@ -318,7 +185,7 @@ async function testTables(t: Test, browser: Browser, url: string): Promise<void>
     await sent.emulateMedia({ media: 'print' })
     // The page is laid out anew after the medium has changed.
     const allThere = sent.waitForFunction(() =>
-      Array.from(document.querySelectorAll('details tbody tr')).every(
+      Array.from(document.querySelectorAll('.claims tbody tr')).every(
         row => (row as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && row.getBoundingClientRect().height > 0
       )
     )
@@ -376,30 +243,14 @@ async function testPhone(t: Test, browser: Browser, url: string): Promise<void> 
   const { page, complaints } = await open(t, browser, url, PHONE)
   const width = (): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
   t.equal(await width(), 360, 'no sideways scrolling on a phone')
-  const values = page.locator('main data.v')
-  for (const n of [0, 3, 7, (await values.count()) - 1]) {
-    await values.nth(n).scrollIntoViewIfNeeded()
-    await values.nth(n).tap()
-    t.ok(
-      await becomes(() => values.nth(n).evaluate(value => getComputedStyle(value.nextElementSibling as Element).display !== 'none')),
-      'a tap shows the panel'
-    )
-    t.equal(await width(), 360, 'and it fits')
-    await page.touchscreen.tap(4, 400)
-    t.ok(await becomes(() => values.nth(n).evaluate(value => value !== document.activeElement)), 'a tap beside it closes it')
-  }
-  t.same(
-    (await panels(page)).filter(({ shown }) => !shown),
-    [],
-    'every panel fits'
-  )
+  await testTaps(t, page)
   await testPictures(t, page)
   await page.evaluate(() => {
     for (const group of Array.from(document.querySelectorAll('details'))) group.open = true
   })
   t.equal(await width(), 360, 'nor with all tables open')
   t.ok(
-    await page.locator('.strip').evaluate(strip => {
+    await page.locator('.strip b').evaluate(strip => {
       window.scrollTo(0, document.body.scrollHeight / 2)
       const { top, bottom } = strip.getBoundingClientRect()
       return top === 0 && bottom < 60
@@ -409,39 +260,20 @@ async function testPhone(t: Test, browser: Browser, url: string): Promise<void> 
   t.same(complaints, [])
 }
 
-/** A figure keeps a width at which its labels can be read, and scrolls in its box: by touch, and by the keys once the box has the focus. */
+/** A phone has the figures in one column, as wide as the text, with texts that can be read. */
 async function testPictures(t: Test, page: Page): Promise<void> {
-  const boxes = page.locator('figure .scroll')
-  for (let i = 0, count = await boxes.count(); i < count; i++) {
-    const box = boxes.nth(i)
-    const { picture, left, right, name } = await box.evaluate(box => {
-      const { left, right } = box.getBoundingClientRect()
-      return { picture: box.querySelector('img')?.getBoundingClientRect().width ?? 0, left, right, name: box.getAttribute('aria-label') }
+  const found = await page.locator('figure').evaluateAll(figures =>
+    figures.map(figure => {
+      const { left, right } = figure.querySelector('.narrow svg')?.getBoundingClientRect() ?? new DOMRect()
+      const sizes = Array.from(figure.querySelectorAll('.narrow svg text'), text => text.getBoundingClientRect().height)
+      return { id: figure.id, fits: left >= 0 && right <= 360 && right - left > 250, smallest: Math.min(...sizes) }
     })
-    t.ok(picture >= 600, `${name} is ${picture} pixels wide`)
-    t.ok(left >= 0 && right <= 360, 'in a box that fits')
-    await box.focus()
-    // A busy browser may pass over a key.
-    for (let press = 0; press < 20 && (await box.evaluate(box => box.scrollLeft === 0)); press++) {
-      await page.keyboard.press('ArrowRight')
-      await page.waitForTimeout(100)
-    }
-    t.ok(
-      await box.evaluate(
-        (box, patience) =>
-          new Promise(resolve => {
-            const until = Date.now() + patience
-            const look = (): void => {
-              if (box.scrollLeft > 0 || Date.now() > until) resolve(box.scrollLeft > 0)
-              else setTimeout(look, 20)
-            }
-            look()
-          }),
-        PATIENCE
-      ),
-      'and scrolls'
-    )
-  }
+  )
+  t.same(
+    found.filter(({ fits, smallest }) => !fits || smallest < 8),
+    [],
+    'every figure fits a phone, and its texts can be read'
+  )
 }
 
 /** The line below a link leaves the underscores of its text to be seen: in figures' links, in tables' code, in the titles of panels. */
@@ -449,20 +281,17 @@ async function testUnderscores(t: Test, browser: Browser, url: string): Promise<
   for (const [where, options] of [
     ['light', DESKTOP],
     ['dark', { ...DESKTOP, colorScheme: 'dark' }],
-    ['phone', PHONE],
-    ['paper', DESKTOP]
+    ['phone', PHONE]
   ] as const) {
     const { page } = await open(t, browser, url, { deviceScaleFactor: 2, ...options })
-    if (where === 'paper') await page.emulateMedia({ media: 'print' })
-    for (const selector of ['.files a', 'table.outputs a', '.p .n a']) {
+    for (const selector of ['.files a', 'table.outputs a', '.p dd a']) {
       const link = page.locator(selector).filter({ hasText: '_' }).first()
       if ((await link.count()) === 0) {
         t.equal(t.name, 'source-notes', `${selector}: the article has such a link`)
         continue
       }
       if (selector.startsWith('.p')) {
-        if (where === 'paper') continue
-        await link.evaluate(link => (link.closest('.p')?.previousElementSibling as HTMLElement | null | undefined)?.focus())
+        await link.evaluate(link => link.closest<HTMLElement>('.panels > .p')?.showPopover())
         await turns('visible', link)
       }
       t.equal(await inkBelow(page, link), 2, `${where}, ${selector}: an underscore, and a line apart from it`)
@@ -494,7 +323,7 @@ async function inkBelow(page: Page, link: Locator): Promise<number> {
   return inked.filter((ink, y) => ink && !(inked[y - 1] ?? false)).length
 }
 
-/** Whoever opens a page, or prints it, reads that it is synthetic before anything else. */
+/** Whoever opens a page, or prints it, reads that it is synthetic before anything else, once. */
 async function testLabel(t: Test, browser: Browser, url: string): Promise<void> {
   // A4 without the margins that the page asks for.
   const paper = { viewport: { width: 673, height: 986 } }
@@ -506,7 +335,7 @@ async function testLabel(t: Test, browser: Browser, url: string): Promise<void> 
     const { page } = await open(t, browser, url, options)
     if (where === 'paper') await page.emulateMedia({ media: 'print' })
     const hidden = await page.evaluate(() =>
-      ['.strip', 'h1 .mark', 'header .notice'].filter(name => {
+      ['.strip b', '.strip span'].filter(name => {
         const label = document.querySelector<HTMLElement>(name)
         if (label === null || !/synthetic/i.test(label.innerText)) return true
         const { left, right, top, bottom } = label.getBoundingClientRect()
@@ -519,7 +348,49 @@ async function testLabel(t: Test, browser: Browser, url: string): Promise<void> 
     t.same(hidden, [], `the synthetic label is in sight on ${where}`)
     const edge = (selector: string, side: 'top' | 'bottom'): Promise<number> =>
       page.locator(selector).evaluate((element, side) => element.getBoundingClientRect()[side], side)
-    t.ok((await edge('header .notice', 'bottom')) <= (await edge('main', 'top')), 'and above the text')
+    t.ok((await edge('.strip span', 'bottom')) <= (await edge('h1', 'top')), 'and above the title')
+    const screen = await page.evaluate(
+      () =>
+        Array.from(document.querySelectorAll<HTMLElement>('body *')).filter(
+          element =>
+            element.children.length === 0 &&
+            element.getBoundingClientRect().top < innerHeight &&
+            /^synthetic/i.test(element.innerText ?? '')
+        ).length
+    )
+    t.equal(screen, 1, 'one notice on the first screen')
+  }
+}
+
+/** The contents stand at the side of a wide screen and are folded on a phone; findings are on the first screen of both. */
+async function testContents(t: Test, browser: Browser, url: string): Promise<void> {
+  for (const [width, height] of [
+    [1440, 900],
+    [1180, 800],
+    [390, 844]
+  ]) {
+    const { page } = await open(t, browser, url, { viewport: { width, height } })
+    const { shown, apart, first, hint } = await page.evaluate(() => {
+      const box = (selector: string): DOMRect => document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect()
+      const list = document.querySelector('nav.contents li')
+      return {
+        shown: list?.checkVisibility({ contentVisibilityAuto: true }) === true && list.getBoundingClientRect().height > 0,
+        apart:
+          box('nav.contents').right <=
+          Math.min(box('main').left, ...Array.from(document.querySelectorAll('figure, .made'), f => f.getBoundingClientRect().left)),
+        first: box('main h2').bottom < innerHeight,
+        hint: box('.how').bottom < box('main').top
+      }
+    })
+    t.same(
+      { shown, apart: apart || width < 1000 },
+      { shown: width > 1000, apart: true },
+      `${width} pixels: contents at the side, or folded`
+    )
+    t.ok(first && hint, 'the first section, and that numbers answer, are on the first screen')
+    if (width > 1000) continue
+    await page.locator('nav.contents summary').click()
+    t.ok(await turns('visible', page.locator('nav.contents li').first()), 'a tap unfolds them')
   }
 }
 
@@ -612,10 +483,12 @@ async function testSchemes(t: Test, page: Page): Promise<void> {
   t.not(light[1], dark[1])
   await page.emulateMedia({ colorScheme: 'dark', media: 'print' })
   t.equal((await colours())[0], 'rgb(255, 255, 255)', 'paper is white')
-  for (const hidden of ['nav.contents', '.skip', '.how']) t.notOk(await page.locator(hidden).isVisible(), `${hidden} is not printed`)
-  for (const shown of ['.strip', 'header .notice', 'h1 .mark']) t.ok(await page.locator(shown).isVisible(), `${shown} is printed`)
+  for (const hidden of ['nav.contents', '.skip', '.how', '.panels'])
+    t.notOk(await page.locator(hidden).isVisible(), `${hidden} is not printed`)
+  for (const shown of ['.strip b', '.strip span', 'footer .notice']) t.ok(await page.locator(shown).isVisible(), `${shown} is printed`)
   const pdf = await page.pdf({ format: 'A4' })
-  t.ok(pdf.length > 10_000 && pdf.subarray(0, 5).toString() === '%PDF-')
+  const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
+  t.ok(pages >= 2 && pages <= (t.name === 'article' ? 13 : 30), `${pages} printed pages`)
   await page.emulateMedia({ colorScheme: 'light', media: 'screen' })
 }
 

@@ -29,12 +29,17 @@ export const FIGURE_NAMES = [
   'boundary-jumps'
 ] as const
 
-export function figures(png: (name: string) => Uint8Array = () => picture(700, 480)): readonly PageFigure[] {
+/** A picture without content. */
+export function svg(name: string): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" role="img" aria-label="${name}"></svg>`
+}
+
+export function figures(): readonly PageFigure[] {
   return FIGURE_NAMES.map(name => ({
     name,
     title: `Title of ${name}`,
     description: `What ${name} shows, in words.`,
-    png: png(name),
+    picture: { wide: svg(name), column: svg(`${name}-column`) },
     files: ['png', 'svg', 'pdf'].map(format => `figures/${name}.${format}`),
     data: ['wandb/plot_points_with_provenance.csv']
   }))

@@ -37,6 +37,17 @@ export async function renderInlineFigure(config: FigureConfig): Promise<string> 
   return (await backendFor(config)).renderInline(config)
 }
 
+export interface FigureTask {
+  readonly config: FigureConfig
+  /** `inline`: SVG for a page, as UTF-8 */
+  readonly format: FigureFile | 'inline'
+}
+
+/** Draws what a thread of the pool is asked for. */
+export async function renderTask({ config, format }: FigureTask): Promise<Buffer> {
+  return format === 'inline' ? Buffer.from(await renderInlineFigure(config)) : renderFigure(config, format)
+}
+
 /**
  * Loads the canvas library and the fonts in this thread. The main thread must await it before it starts a worker that
  * draws. Where a worker loads the library first, the process crashes when that worker exits. A worker that was started

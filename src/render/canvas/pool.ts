@@ -6,13 +6,7 @@
 import { Piscina } from 'piscina'
 import { inOrder } from '../../compute/traces/ordered.js'
 import { Fault, describeCause, printable } from '../../core/errors.js'
-import type { FigureConfig, FigureFile } from '../figures/config.js'
-import { warmCanvas } from './index.js'
-
-export interface FigureTask {
-  readonly config: FigureConfig
-  readonly format: FigureFile
-}
+import { warmCanvas, type FigureTask } from './index.js'
 
 export interface DrawnFigure extends FigureTask {
   /** the file's bytes */

@@ -8,10 +8,10 @@ import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { DIAGNOSTIC_PATHS, type Generator } from '../outputs/output-names.js'
 import { diagnosticTables } from './diagnostics-tables.js'
 import { countsText, historyNotes, noFindingText, pairingText, sampleText, shownNumber } from './diagnostics-rows.js'
-import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
+import { figureHtml, headingHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
 import type { PageFigure } from './inputs.js'
 import { bdi } from './panel.js'
-import { documentHtml } from './shell.js'
+import { contentsHtml, documentHtml } from './shell.js'
 import { styleSheet } from './style.js'
 import { escapeHtml, visible } from './text.js'
 
@@ -43,8 +43,8 @@ export function diagnosticsHtml({ diagnosis, figures, generator }: DiagnosticsPa
     generator,
     style: styleSheet({ synthetic, failed: failure !== null, diagnostics: true }),
     failed: failure === null ? '' : `<p class="failed" role="alert"><strong>${escapeHtml(failure)}</strong></p>\n`,
-    contents: contents(shown),
-    main: shown.map(name => `<h2 id="${HEADING_PREFIX}${name}">${SECTIONS[name]}</h2>\n${body[name]()}`).join('\n'),
+    contents: contentsHtml(shown.map(name => ({ id: `${HEADING_PREFIX}${name}`, text: SECTIONS[name] }))),
+    main: shown.map(name => `${headingHtml('h2', name, SECTIONS[name])}\n${body[name]()}`).join('\n'),
     foot: { before: '', after: '' }
   })
 }
@@ -64,11 +64,6 @@ function bodies(diagnosis: Diagnosis, figures: readonly PageFigure[]): Readonly<
     figures: () => figures.map((figure, i) => pictureHtml(figure, i)).join('\n'),
     read: () => [readHtml(diagnosis), ...tables.read.map(tableHtml)].join('\n')
   }
-}
-
-function contents(shown: readonly Section[]): string {
-  const items = shown.map(name => `<li><a href="#${HEADING_PREFIX}${name}">${SECTIONS[name]}</a></li>`)
-  return `<nav class="contents" aria-label="Contents"><div>\n<strong>Contents</strong>\n<ul>\n${items.join('\n')}\n</ul>\n</div></nav>`
 }
 
 /** Told values that differ: the command fails because of them. */
@@ -139,13 +134,11 @@ const CAPTIONS: Readonly<Record<string, string>> = {
     'How often the value changes by more than x between turns and inside them, and the mean change of each trajectory, between turns against inside.'
 }
 
-function pictureHtml({ name, title, description, png, files, data }: PageFigure, i: number): string {
+function pictureHtml({ name, title, picture, files, data }: PageFigure, i: number): string {
   return figureHtml({
     id: `figure-${i + 1}`,
     label: `Figure ${i + 1}`,
-    alternative: `${title}. ${description}`,
-    png,
-    name,
+    picture,
     caption: escapeHtml(CAPTIONS[name] ?? title),
     files,
     data

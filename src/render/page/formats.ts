@@ -3,7 +3,20 @@
  * value that does not fit gives a reason, which becomes a fault at the reference.
  */
 
-const NAMES = ['text', 'name', 'integer', 'fixed', 'signed', 'percent', 'scientific', 'hours', 'list', 'range', 'switch'] as const
+const NAMES = [
+  'text',
+  'name',
+  'integer',
+  'fixed',
+  'rounded',
+  'signed',
+  'percent',
+  'scientific',
+  'hours',
+  'list',
+  'range',
+  'switch'
+] as const
 type FormatName = (typeof NAMES)[number]
 
 export interface Format {
@@ -24,6 +37,7 @@ const DIGITS: Readonly<Record<FormatName, 'needed' | 'none' | number>> = {
   name: 'none',
   integer: 'none',
   fixed: 'needed',
+  rounded: 'needed',
   signed: 'needed',
   percent: 'needed',
   scientific: 'none',
@@ -37,7 +51,8 @@ const DIGITS: Readonly<Record<FormatName, 'needed' | 'none' | number>> = {
 const MAX_DIGITS = 17
 
 /** The formats as messages list them. */
-export const FORMAT_LIST = 'text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
+export const FORMAT_LIST =
+  'text, name, integer, fixed(n), rounded(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
 
 /** Parses a format such as `fixed(2)`. Null where there is no such format. */
 export function parseFormat(text: string): Format | null {
@@ -68,6 +83,7 @@ export function applyFormat(value: unknown, format: Format, decimals: number | n
     case 'integer':
       return typeof value === 'number' && !Number.isInteger(value) ? expected('an integer', value) : fixed(value, 0)
     case 'fixed':
+    case 'rounded':
       return fixed(value, digits)
     case 'signed': {
       const plain = fixed(value, digits)

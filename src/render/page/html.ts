@@ -1,13 +1,12 @@
 /** Writes the body of a page as HTML: blocks, values, figures and tables. All text from other sources is escaped. */
 import { AUDIT_PATH } from '../outputs/output-names.js'
 import type { AuditFailure } from './failure.js'
-import type { PageInputs } from './inputs.js'
-import type { Align, Block, FigureSlot, Inline, InlineSlot } from './markdown.js'
-import { bdi, claimId, outputHref, pageHref, valueHtml } from './panel.js'
-import { pngSize } from './png.js'
+import type { PageInputs, PagePicture } from './inputs.js'
+import { plainText, type Align, type Block, type FigureSlot, type Inline, type InlineSlot } from './markdown.js'
+import { bdi, claimId, outputHref, pageHref, Panels, type Panelled } from './panel.js'
 import type { PageName, Prose, Target } from './prose.js'
 import { tablesOf, type TableCell, type TableRow, type PageTable } from './tables.js'
-import { breakable, escapeHtml, escapeMarkup } from './text.js'
+import { breakable, escapeHtml, escapeMarkup, visible } from './text.js'
 
 /** Prefix of the ids of headings, so that no heading takes an `id` that the page uses itself. */
 export const HEADING_PREFIX = 's-'
@@ -16,19 +15,34 @@ export class BodyWriter {
   readonly #prose: Prose
   readonly #page: PageName
   readonly #inputs: PageInputs
-  readonly #auditHref: string | null
-  #panels = 0
+  readonly #panels: Panels
+  /** numbers since the last group */
+  #numbers: Panelled[] = []
   #heading = ''
 
   constructor(prose: Prose, page: PageName, inputs: PageInputs) {
     this.#prose = prose
     this.#page = page
     this.#inputs = inputs
-    this.#auditHref = tableHref(prose, page, 'audit')
+    this.#panels = new Panels(part => prose.show(part), tableHref(prose, page, 'audit'))
   }
 
-  blocks(blocks: readonly Block[]): string {
+  /** The whole text, with the panels of its numbers behind it. */
+  page(blocks: readonly Block[]): string {
+    const sections = blocks.filter(block => block.kind === 'heading' && block.depth === SECTION_DEPTH)
+    const written = blocks.map(block => `${this.#block(block)}${skipHtml(sections, block)}`).join('\n')
+    return `${written}${this.#panels.html()}`
+  }
+
+  #blocks(blocks: readonly Block[]): string {
     return blocks.map(block => this.#block(block)).join('\n')
+  }
+
+  /** The text of a block with the one stop of the Tab key for its numbers. */
+  #grouped(html: string, of = 'paragraph'): string {
+    const numbers = this.#numbers
+    this.#numbers = []
+    return `${html}${this.#panels.groupHtml(numbers, of)}`
   }
 
   #block(block: Block): string {
@@ -36,15 +50,14 @@ export class BodyWriter {
       case 'heading': {
         const text = this.#inlines(block.content)
         this.#heading = text.replace(/<[^>]*>/g, '')
-        const tag = `h${block.depth}`
-        return `<${tag} id="${HEADING_PREFIX}${escapeHtml(block.id)}">${text}</${tag}>`
+        return this.#grouped(headingHtml(`h${block.depth}`, block.id, text), 'heading')
       }
       case 'paragraph':
-        return `<p>${this.#inlines(block.content)}</p>`
+        return `<p>${this.#grouped(this.#inlines(block.content))}</p>`
       case 'code':
-        return `<pre tabindex="0"><code>${this.#inlines(block.content)}</code></pre>`
+        return this.#grouped(`<pre tabindex="0"><code>${this.#inlines(block.content)}</code></pre>`)
       case 'quote':
-        return `<blockquote>${this.blocks(block.content)}</blockquote>`
+        return `<blockquote>${this.#blocks(block.content)}</blockquote>`
       case 'rule':
         return '<hr>'
       case 'list': {
@@ -52,12 +65,17 @@ export class BodyWriter {
         return `<${tag}>${block.items.map(item => `<li>${this.#item(item)}</li>`).join('\n')}</${tag}>`
       }
       case 'table':
-        return this.#proseTable(block)
+        return this.#grouped(this.#proseTable(block), 'table')
       case 'figure':
         return this.#figure(block.slot, block.caption)
       case 'insert': {
         const { lead, tables } = tablesOf(block.slot.kind, this.#inputs)
-        return [...(lead === null ? [] : [`<p class="counts">${escapeHtml(lead)}</p>`]), ...tables.map(tableHtml)].join('\n')
+        const claims = tables.filter(({ folded }) => folded !== undefined).map(tableHtml)
+        return [
+          ...(lead === null ? [] : [`<p class="counts">${escapeHtml(lead)}</p>`]),
+          ...(claims.length === 0 ? [] : [`<div class="claims">\n${claims.join('\n')}\n</div>`]),
+          ...tables.filter(({ folded }) => folded === undefined).map(tableHtml)
+        ].join('\n')
       }
     }
   }
@@ -65,7 +83,7 @@ export class BodyWriter {
   /** An item with a single paragraph is written as the text of that paragraph. */
   #item(blocks: readonly Block[]): string {
     const [only] = blocks
-    return blocks.length === 1 && only.kind === 'paragraph' ? this.#inlines(only.content) : this.blocks(blocks)
+    return blocks.length === 1 && only.kind === 'paragraph' ? this.#grouped(this.#inlines(only.content)) : this.#blocks(blocks)
   }
 
   /** Where the upper left cell is empty, the first column holds row names. */
@@ -82,8 +100,8 @@ export class BodyWriter {
   }
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
-    const { id, label, title, description, png, name, files, data } = this.#prose.figure(slot)
-    return figureHtml({ id, label, alternative: `${title}. ${description}`, png, name, caption: this.#inlines(caption), files, data })
+    const { id, label, picture, files, data } = this.#prose.figure(slot)
+    return figureHtml({ id, label, picture, caption: this.#grouped(this.#inlines(caption), 'caption'), files, data })
   }
 
   #inlines(content: readonly Inline[]): string {
@@ -110,7 +128,11 @@ export class BodyWriter {
 
   #slot(slot: InlineSlot): string {
     if (slot.kind === 'written') return `<span class="written">${escapeHtml(slot.text)}</span>`
-    if (slot.kind !== 'see') return valueHtml(this.#prose.show(slot), { number: ++this.#panels, auditHref: this.#auditHref })
+    if (slot.kind !== 'see') {
+      const { html, panelled } = this.#panels.value(this.#prose.show(slot))
+      this.#numbers.push(panelled)
+      return html
+    }
     const { page, id, label } = this.#prose.figure(slot)
     return `<a class="see" href="${page === this.#page ? '' : pageHref(page)}#${escapeHtml(id)}">${escapeHtml(label)}</a>`
   }
@@ -121,6 +143,25 @@ export class BodyWriter {
     const file = target.page === this.#page ? '' : pageHref(target.page)
     return target.id === null ? (file === '' ? '#main' : file) : `${file}#${HEADING_PREFIX}${target.id}`
   }
+}
+
+/** Depth of the headings that the contents list, and that a reader with a keyboard can skip. */
+export const SECTION_DEPTH = 2
+
+/** A heading is a link to itself, unless it has links of its own. */
+export function headingHtml(tag: string, id: string, text: string): string {
+  const anchor = `${HEADING_PREFIX}${escapeHtml(id)}`
+  const linked = /<(?:a|button) /.test(text) ? text : `<a class="here" href="#${anchor}">${text}</a>`
+  return `<${tag} id="${anchor}">${linked}</${tag}>`
+}
+
+/** Behind the heading of a section the way to the next one, for the keyboard. */
+function skipHtml(sections: readonly Block[], block: Block): string {
+  const at = sections.indexOf(block)
+  const next = at < 0 ? undefined : sections[at + 1]
+  return next?.kind === 'heading'
+    ? `\n<a class="next" href="#${HEADING_PREFIX}${escapeHtml(next.id)}">Skip to “${escapeMarkup(plainText(next.content))}”</a>`
+    : ''
 }
 
 /** Address of the page with a table, as seen from `page`: '' where it is that page itself, null where no page has the table. */
@@ -144,29 +185,35 @@ export function failureHtml({ text, first }: AuditFailure, prose: Prose, page: P
 export interface FigureHtml {
   readonly id: string
   readonly label: string
-  readonly alternative: string
-  readonly png: Uint8Array
-  readonly name: string
+  readonly picture: PagePicture
   /** HTML */
   readonly caption: string
   readonly files: readonly string[]
   readonly data: readonly string[]
 }
 
-export function figureHtml({ id, label, alternative, png, name, caption, files, data }: FigureHtml): string {
-  const { width, height } = pngSize(png, name)
-  const source = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
+export function figureHtml({ id, label, picture, caption, files, data }: FigureHtml): string {
   const links = [
     ...(files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`]),
     ...(data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`])
   ]
   return (
     `<figure id="${escapeHtml(id)}">\n` +
-    `<div class="scroll" tabindex="0" role="group" aria-label="Picture: ${escapeHtml(label)}">` +
-    `<img src="${source}" alt="${escapeHtml(alternative)}" width="${width}" height="${height}"></div>\n` +
+    `<div class="wide${isTall(picture.wide) ? ' tall' : ''}">${seen(picture.wide)}</div>\n<div class="narrow">${seen(picture.column)}</div>\n` +
     `<figcaption><b>${escapeHtml(label)}.</b> ${caption}</figcaption>\n` +
     `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
   )
+}
+
+/** Whether a picture is nearly as high as wide: on paper it then gets more height than the others. */
+function isTall(svg: string): boolean {
+  const [, width, height] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(svg) ?? []
+  return Number(height) > 0.85 * Number(width)
+}
+
+/** Texts of a study stand in its pictures: what nobody sees in them is written out, as everywhere on a page. */
+function seen(svg: string): string {
+  return svg.trim().split('\n').map(visible).join('\n')
 }
 
 export function outputLink(path: string, text: string): string {
@@ -206,7 +253,8 @@ export function tableHtml({ name, caption, head, rows, folded }: PageTable): str
 function rowHtml({ id, cells }: TableRow, head: readonly string[]): string {
   const name = id === null ? '' : ` id="${escapeHtml(claimId(id))}"`
   const content = cells.map((cell, i) => {
-    const attributes = `data-label="${escapeHtml(head[i])}"${cell.status === undefined ? '' : ` class="${cell.status}"`}`
+    const kind = cell.status ?? (cell.repeats === true ? 'repeats' : null)
+    const attributes = `data-label="${escapeHtml(head[i])}"${kind === null ? '' : ` class="${kind}"`}`
     const text = cellHtml(cell)
     return i === 0 ? `<th role="rowheader" scope="row" ${attributes}>${text}</th>` : `<td role="cell" ${attributes}>${text}</td>`
   })

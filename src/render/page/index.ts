@@ -15,7 +15,7 @@ import type { PageInputs, ProseInputs } from './inputs.js'
 import { pageHtml } from './page.js'
 import { citedValues, PAGE_FILES, proseText, readProse, type PageName } from './prose.js'
 
-export type { DocumentSource, PageFigure, PageInputs, ProseInputs } from './inputs.js'
+export type { DocumentSource, PageFigure, PagePicture, PageInputs, ProseInputs } from './inputs.js'
 export { findTypedNumbers, type Finding } from './lint.js'
 export { PAGE_FILES, type PageName } from './prose.js'
 export type { Template } from './references.js'

@@ -6,20 +6,29 @@
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, UnclaimedValue } from '../../compute/audit/contract.js'
 import type { InputsOf } from '../../compute/audit/provenance.js'
 import type { Documents } from '../../compute/documents.js'
+import type { ArticleStudy } from '../../schema/article.js'
 import type { HashedFile } from '../../schema/study.js'
 import type { Generator, Origin } from '../outputs/output-names.js'
 import type { Template } from './references.js'
 
 export type DocumentSource = Pick<Documents, 'resolve' | 'undefinedReason' | 'sha256' | 'enclosing'>
 
+/** A figure as SVG inside a page: without a size, its ids unlike those of all other figures. */
+export interface PagePicture {
+  /** as wide as the text */
+  readonly wide: string
+  /** in one column, for a narrow screen */
+  readonly column: string
+}
+
 /** A figure that a page embeds. */
 export interface PageFigure {
   /** file name without extension */
   readonly name: string
   readonly title: string
-  /** the drawn facts in words, used as alternative text */
+  /** the drawn facts in words; the pictures state them too */
   readonly description: string
-  readonly png: Uint8Array
+  readonly picture: PagePicture
   /** output paths of its formats, and of the data that it draws */
   readonly files: readonly string[]
   readonly data: readonly string[]
@@ -39,7 +48,11 @@ export interface ProseInputs {
   readonly outputs: readonly string[]
 }
 
+/** What stands below the title of the article. */
+export type Byline = Pick<ArticleStudy, 'date' | 'cite' | 'compared'>
+
 export interface PageInputs extends ProseInputs {
+  readonly byline: Byline
   /** quantities that several sources state; absent where the claims file lists none */
   readonly same?: readonly AuditedSame[]
   readonly study: { readonly name: string; readonly synthetic: boolean }

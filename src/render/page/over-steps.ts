@@ -7,9 +7,9 @@ import type { TraceSnapshotsDocument } from '../../schema/outputs/trace-snapshot
 import { formatFigureCount, formatPlural } from '../figures/format.js'
 import { BATCH_INDEX, BATCH_STEPS, type Generator } from '../outputs/output-names.js'
 import { shownNumber } from './diagnostics-rows.js'
-import { figureHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
+import { figureHtml, headingHtml, HEADING_PREFIX, outputLink, tableHtml } from './html.js'
 import type { PageFigure } from './inputs.js'
-import { documentHtml } from './shell.js'
+import { contentsHtml, documentHtml } from './shell.js'
 import { styleSheet } from './style.js'
 import type { PageTable } from './tables.js'
 import { escapeHtml } from './text.js'
@@ -49,21 +49,16 @@ export function overStepsHtml({ rows, snapshots, figure, synthetic, generator }:
     generator,
     style: styleSheet({ synthetic, failed: false, diagnostics: true }),
     failed: '',
-    contents: contents(body.map(([name]) => name)),
-    main: body.map(([name, html]) => `<h2 id="${HEADING_PREFIX}${name}">${SECTIONS[name]}</h2>\n${html}`).join('\n'),
+    contents: contentsHtml(body.map(([name]) => ({ id: `${HEADING_PREFIX}${name}`, text: SECTIONS[name] }))),
+    main: body.map(([name, html]) => `${headingHtml('h2', name, SECTIONS[name])}\n${html}`).join('\n'),
     foot: { before: '', after: '' }
   })
 }
 
-function contents(shown: readonly OverStepsSection[]): string {
-  const items = shown.map(name => `<li><a href="#${HEADING_PREFIX}${name}">${SECTIONS[name]}</a></li>`)
-  return `<nav class="contents" aria-label="Contents"><div>\n<strong>Contents</strong>\n<ul>\n${items.join('\n')}\n</ul>\n</div></nav>`
-}
-
-function pictureHtml({ name, title, description, png, files, data }: PageFigure): string {
+function pictureHtml({ picture, files, data }: PageFigure): string {
   const caption =
     'Means are over tokens, rates over transitions, of all traces of a step. A step that several snapshots have is one point over all of them.'
-  return figureHtml({ id: 'figure-1', label: 'Figure 1', alternative: `${title}. ${description}`, png, name, caption, files, data })
+  return figureHtml({ id: 'figure-1', label: 'Figure 1', picture, caption, files, data })
 }
 
 function leadText(rows: readonly SnapshotStep[], snapshots: readonly Snapshot[]): string {

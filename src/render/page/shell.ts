@@ -16,6 +16,8 @@ export interface PageDocument {
   readonly style: string
   /** HTML below the title where something fails; '' where nothing does */
   readonly failed: string
+  /** HTML between the title and the contents; default '' */
+  readonly byline?: string
   readonly contents: string
   readonly main: string
   /** HTML before and behind the line that names the generator */
@@ -35,11 +37,24 @@ export function documentHtml(document: PageDocument): string {
   return before + after
 }
 
-export function documentParts({ title, study, generator, style, failed, contents, main, foot, script }: PageDocument): DocumentParts {
+export function documentParts({
+  title,
+  study,
+  generator,
+  style,
+  failed,
+  byline = '',
+  contents,
+  main,
+  foot,
+  script
+}: PageDocument): DocumentParts {
   const { synthetic } = study
   const headTitle = synthetic ? `[synthetic] ${title}` : title
-  const notice = synthetic ? `<p class="notice" role="note">${escapeHtml(syntheticText(study))}</p>\n` : ''
-  const strip = '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n'
+  const { label, text } = syntheticText(study)
+  const notice = synthetic ? `<p class="notice">${escapeHtml(`${label} ${text}`)}</p>\n` : ''
+  // The label stays in sight while the reader scrolls, the sentence behind it does not: two boxes of the body, one notice.
+  const strip = `<aside class="strip" aria-label="Kind of data"><b>${escapeHtml(label)}</b> <span>${escapeHtml(text)}</span></aside>\n`
   const before = `<!doctype html>
 <html lang="en">
 <head>
@@ -57,8 +72,8 @@ export function documentParts({ title, study, generator, style, failed, contents
 <body>
 <a class="skip" href="#main">Skip to the text</a>
 ${synthetic ? strip : ''}<header class="title">
-<h1>${escapeMarkup(title)}${synthetic ? ' <span class="mark">synthetic</span>' : ''}</h1>
-${failed}${notice}</header>
+<h1>${escapeMarkup(title)}</h1>
+${failed}${byline}</header>
 ${contents}
 <main id="main">
 ${main}
@@ -78,4 +93,21 @@ function policy(style: string, script: PageDocument['script']): string {
 
 function sourceHash(text: string): string {
   return `sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}`
+}
+
+/** A link of the contents. */
+export interface ContentsItem {
+  /** `id` of the heading */
+  readonly id: string
+  /** HTML */
+  readonly text: string
+}
+
+/**
+ * The contents: at the side of a wide screen, folded on a narrow one.
+ * @param also HTML below the list
+ */
+export function contentsHtml(items: readonly ContentsItem[], also = ''): string {
+  const list = items.map(({ id, text }) => `<li><a href="#${escapeHtml(id)}">${text}</a></li>`).join('\n')
+  return `<nav class="contents" aria-label="Contents"><details><summary>Contents</summary>\n<ul>\n${list}\n</ul>\n${also}</details></nav>`
 }

@@ -3,6 +3,8 @@
  * and no script.
  */
 
+import { figureColors } from '../figures/theme.js'
+
 const COLOURS = `
 :root {
   color-scheme: light dark;
@@ -24,8 +26,8 @@ body {
   font: 1.0625rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
 }
 main, header.title, footer { max-width: 44rem; margin: 0 auto; padding: 0 1.25rem; }
-main { position: relative; margin-top: 2rem; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 2rem 0 0.5rem; text-wrap: balance; }
+main { position: relative; margin-top: 1rem; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 1.25rem 0 0.5rem; text-wrap: balance; }
 h2 { font-size: 1.4rem; line-height: 1.25; margin: 3rem 0 0.75rem; text-wrap: balance; }
 h3 { font-size: 1.12rem; line-height: 1.3; margin: 2rem 0 0.5rem; }
 p, ul, ol, blockquote { margin: 0 0 1rem; }
@@ -43,61 +45,106 @@ pre code { overflow-wrap: normal; }
 hr { border: 0; border-top: 1px solid var(--line); margin: 2rem 0; }
 .skip { position: absolute; left: -100vw; background: var(--paper); padding: 0.5rem 1rem; z-index: 4; }
 .skip:focus { left: 0; top: 0; }
-nav.contents { max-width: 44rem; margin: 1.5rem auto 0; padding: 0 1.25rem; font-size: 0.95rem; }
-nav.contents div { border: 1px solid var(--line); border-radius: 6px; padding: 0.9rem 1.1rem; background: var(--wash); }
-nav.contents strong { display: block; margin-bottom: 0.25rem; }
-nav.contents ul { margin: 0; padding: 0; list-style: none; columns: 2 15rem; column-gap: 2rem; }
-nav.contents li { margin: 0; padding: 0.2rem 0; break-inside: avoid; }
-nav.contents p { margin: 0; }
-nav.contents div p { margin-top: 0.6rem; padding-top: 0.6rem; border-top: 1px solid var(--line); }
+h2 .here, h3 .here, h4 .here { color: inherit; text-decoration: none; }
+.here:hover::after, .here:focus-visible::after { content: " #"; color: var(--soft); }
+.next { position: absolute; clip-path: inset(50%); }
+.next:focus { position: static; clip-path: none; display: inline-block; margin-bottom: 0.75rem; }
+.byline, .how, .cite { font-size: 0.93rem; color: var(--soft); margin: 0 0 0.5rem; }
+.cite { border: 0; margin: -0.25rem 0 0.25rem; }
+.cite summary { font-weight: 400; font-size: inherit; padding: 0; }
+.cite p { margin: 0.25rem 0; }
+main > h2:first-child { margin-top: 1.5rem; }
+nav.contents { max-width: 44rem; margin: 1rem auto 0; padding: 0 1.25rem; font-size: 0.93rem; }
+nav.contents summary { color: var(--link); }
+nav.contents ul { margin: 0.25rem 0 0; padding: 0; list-style: none; }
+nav.contents li { margin: 0; padding: 0.2rem 0; line-height: 1.35; }
+nav.contents p { margin: 0.5rem 0; }
+nav.contents a { text-decoration: none; }
+nav.contents a:hover { text-decoration: underline; }
+/* At the side, open, and in sight while the reader scrolls. Between the two widths the text moves to make room. */
+@media screen and (min-width: 72rem) {
+  nav.contents {
+    position: fixed; top: 6rem; left: 0; width: 16rem; max-height: calc(100vh - 7rem); overflow-y: auto; margin: 0; padding: 0 0.5rem 0 1.5rem;
+  }
+  nav.contents details { border: 0; }
+  @supports selector(::details-content) {
+    nav.contents summary { display: none; }
+    nav.contents ::details-content { content-visibility: visible; display: block; block-size: auto; }
+  }
+}
+@media screen and (min-width: 72rem) and (max-width: 89.99rem) {
+  main, header.title, footer { margin-left: max(21.5rem, calc(50vw - 16rem)); }
+}
 footer { margin-top: 4rem; padding-top: 1rem; padding-bottom: 3rem; font-size: 0.9rem; color: var(--soft); border-top: 1px solid var(--line); }`
 
 const SYNTHETIC = `
-.strip {
-  position: sticky; top: 0; z-index: 2; background: var(--warn); color: var(--warn-ink); padding: 0.4rem 1.25rem;
-  font-weight: 700; font-size: 0.9rem; line-height: 1.35; text-align: center; border-bottom: 2px solid var(--warn-ink);
+.strip { display: contents; }
+.strip b, .strip span {
+  display: block; background: var(--warn); color: var(--warn-ink); padding: 0.3rem 1.25rem; font-size: 0.9rem; line-height: 1.35; text-align: center;
 }
-.notice { background: var(--warn); color: var(--warn-ink); padding: 0.75rem 1rem; border-radius: 6px; font-size: 0.97rem; font-weight: 600; }
-h1 .mark {
-  display: inline-block; vertical-align: 0.22em; background: var(--warn); color: var(--warn-ink); border-radius: 4px;
-  padding: 0.1em 0.5em; font-size: 0.42em; line-height: 1.5; letter-spacing: 0.04em; text-transform: uppercase;
-}`
+.strip b { position: sticky; top: 0; z-index: 2; }
+.strip span { padding-top: 0; border-bottom: 2px solid var(--warn-ink); }
+.notice { background: var(--warn); color: var(--warn-ink); padding: 0.75rem 1rem; border-radius: 6px; font-size: 0.97rem; font-weight: 600; }`
 
 /**
- * The style of values and their panels. A panel is as wide as the text and stands below the line of its number, so that
- * it fits any screen.
+ * The style of values and their panels. A button lies over each number; its panel is a popover. It stands at the number where
+ * the browser can place it there (anchor positioning) and the screen is wide, else at the lower edge of the screen.
  */
 const VALUES = `
 .v {
-  font-variant-numeric: tabular-nums; border-bottom: 1px dotted var(--soft); cursor: help; white-space: nowrap; border-radius: 2px;
-  scroll-margin: 4rem 0 14rem;
+  position: relative; font-variant-numeric: tabular-nums; border-bottom: 1px dotted var(--soft); white-space: nowrap; border-radius: 2px;
 }
-.v.w { white-space: normal; }
-.v:hover, .v:focus { background: var(--wash); border-bottom: 1px solid var(--link); }
+.v button { position: absolute; inset: -0.2em 0; width: 100%; border: 0; padding: 0; margin: 0; background: none; cursor: help; }
+/* A text of several lines has no box to lie over: its button stands behind it. */
+.v.w { position: static; white-space: normal; }
+.v.w button { position: static; width: 1.3em; height: 1.3em; margin-left: 0.2em; }
+.v.w button::before, .g::before {
+  content: "i"; display: inline-block; width: 1.25em; height: 1.25em; border: 1px solid var(--soft); border-radius: 50%;
+  font: italic 700 0.75em/1.25em Georgia, serif; text-align: center; color: var(--soft);
+}
+.v:hover { background: var(--wash); border-bottom: 1px solid var(--link); }
 .v.differs, .v.not_computable { color: var(--bad); font-weight: 700; border-bottom: 2px solid var(--bad); }
+/* In sight for the paragraph under the pointer and for the keyboard. Out of the flow: no line is longer for it. */
+.g { position: absolute; opacity: 0; border: 0; padding: 0; margin-left: 0.25em; background: var(--paper); cursor: help; }
+:is(p, li, figcaption, figure, pre, h2, h3):hover > .g, .scroll:hover + .g, .g:hover, .g:focus { opacity: 1; }
+@media (hover: none) { .g { pointer-events: none; } }
 .p {
-  display: none; position: absolute; left: 1.25rem; right: 1.25rem; z-index: 3; margin-top: 0.15rem; padding: 0.7rem 0.9rem;
-  background: var(--paper); color: var(--ink); border: 1px solid var(--soft); border-radius: 6px; box-shadow: 0 6px 24px var(--shadow);
-  font-size: 0.85rem; font-weight: 400; font-style: normal; line-height: 1.45; text-align: left; white-space: normal;
+  inset: auto 0 0 0; width: 100%; max-width: 34rem; margin: 0 auto; max-height: 46vh; overflow-y: auto; overscroll-behavior: contain;
+  padding: 0.7rem 0.9rem; background: var(--paper); color: var(--ink); border: 1px solid var(--soft); border-radius: 8px;
+  box-shadow: 0 6px 24px var(--shadow); font-size: 0.85rem; line-height: 1.4;
 }
-.v:hover + .p, .v:focus + .p, .p:hover { display: block; }
-.v:hover + .p { z-index: 4; }
-.p > span { display: block; }
-.p > span + span { margin-top: 0.2rem; color: var(--soft); overflow-wrap: anywhere; }
-.p .n { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; overflow-wrap: anywhere; margin-right: 0.3em; }
+@media (min-width: 44rem) {
+  @supports (position-area: block-end) {
+    .p {
+      inset: auto; width: max-content; max-width: 34rem; min-width: 18rem; margin: 0.3rem 0; position-area: block-end span-inline-end;
+      position-try-fallbacks: flip-block, flip-inline, flip-block flip-inline;
+    }
+  }
+}
+.p p { margin: 0 1.5rem 0.35rem 0; }
+.p .t b { font-size: 1.05rem; margin-right: 0.3rem; }
+.p dl { margin: 0; }
+.p dl div { display: flex; gap: 0.75rem; padding: 0.12rem 0; }
+.p dt { flex: 0 0 5.5rem; color: var(--soft); }
+.p dd { flex: 1; margin: 0; min-width: 0; overflow-wrap: anywhere; }
+.p details { border: 0; }
+.p summary { font-size: inherit; font-weight: 400; padding: 0.15rem 0; }
+.p summary:hover { background: var(--wash); }
+.p > details > summary b { display: inline-block; min-width: 4.5rem; }
+.p > details > summary span { color: var(--soft); }
+.p > details > dl { margin: 0 0 0.5rem 1rem; }
+.p .o > dl { border-left: 2px solid var(--line); padding-left: 0.6rem; }
+.p .x { font: inherit; background: none; border: 0; cursor: pointer; float: right; font-size: 1.2rem; line-height: 1; padding: 0.15rem 0.4rem; color: var(--soft); }
 .s { margin-right: 0.3em; }
 .agrees .s, .s.agrees, td.agrees { color: var(--good); }
 .s.differs, .s.not_computable, td.differs, td.not_computable { color: var(--bad); font-weight: 700; }`
 
 const FIGURES = `
 figure { margin: 2rem 0; }
-figure img {
-  display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); border-radius: 4px; padding: 0.6rem;
-}
+figure svg { display: block; width: 100%; height: auto; }
+figure .narrow { display: none; }
+@media screen and (max-width: 43.99rem) { figure .wide { display: none; } figure .narrow { display: block; max-width: 26rem; } }
 figcaption { margin-top: 0.75rem; font-size: 0.93rem; line-height: 1.5; }
-figure .scroll { margin: 0; }
-/* As wide as the text is at most: a narrower picture has labels that nobody can read. It scrolls in its box. */
-@media screen { figure img { min-width: 41.5rem; } }
 .files { margin: 0.5rem 0 0; font-size: 0.85rem; color: var(--soft); overflow-wrap: anywhere; }
 .files span { display: block; }
 @media (min-width: 64rem) {
@@ -152,20 +199,40 @@ const PRINT = `
     color-scheme: light; --paper: #ffffff; --ink: #000000; --soft: #444444; --line: #bbbbbb; --wash: #ffffff; --link: #000000;
     --good: #000000; --bad: #000000;
   }
-  @page { margin: 18mm 16mm; }
-  /* Everything is measured in it: body text is 10pt. */
-  html { font-size: 9.412pt; }
-  body { line-height: 1.45; }
+  @page { margin: 16mm 16mm 14mm; }
+  /* Everything is measured in it: body text is 9pt. */
+  html { font-size: 8.471pt; }
+  body { line-height: 1.36; }
   main, header.title, footer { max-width: none; padding: 0; }
-  nav.contents, .skip, .how, .p, .v:hover + .p, .v:focus + .p { display: none; }
-  .strip { position: static; }
-  .strip, .notice, h1 .mark { border: 2px solid #000000; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  nav.contents, .skip, .next, .how, .panels, .g, .v button, .here::after { display: none; }
+  .strip b { position: static; }
+  .strip b, .strip span, .notice { border: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .v { border-bottom: 0; }
-  h1 { margin-top: 1rem; } h2 { margin-top: 1.5rem; } h2, h3 { break-after: avoid; }
-  figure, .made tr, .outputs, .excluded, footer { break-inside: avoid; }
-  figure { margin: 1rem 0; } figcaption, .files { margin-left: 0; margin-right: 0; }
-  figure img { border: 0; padding: 0; }
-  .made, details .made { width: 100%; margin-left: 0; font-size: 7pt; }
+  a { text-decoration: none; }
+  h1 { margin-top: 0.5rem; } h2 { margin-top: 1.1rem; } p, ul, ol { margin-bottom: 0.6rem; } th, td { padding-top: 0.15rem; padding-bottom: 0.15rem; }
+  p { orphans: 2; widows: 2; } h2, h3 { break-after: avoid; }
+  figure, .scroll, .made tr, footer { break-inside: avoid; }
+  footer { margin-top: 1rem; padding-bottom: 0; }
+  figure { margin: 0.75rem 0; } figcaption, .files { margin: 0.3rem 0 0; line-height: 1.3; }
+  figure svg { width: auto; max-width: 100%; max-height: 80mm; margin: 0 auto; }
+  figure .tall svg { max-height: 115mm; }
+  .files { display: none; }
+  .made, details .made { width: 100%; margin: 0 0 0.75rem; font-size: 6.5pt; line-height: 1.25; }
+  .made th, .made td { padding: 0.1rem 0.4rem 0.1rem 0; }
+  /* One compact table of all claims in two columns. What a claim is, and where its value stands, the page and audit.json have. */
+  .claims { columns: 2; column-gap: 1.5rem; }
+  .claims details { border: 0; }
+  .claims summary { padding: 0.4rem 0 0; font-size: 6.5pt; }
+  .claims .made { margin: 0; font-size: 5.5pt; line-height: 1.12; }
+  .claims thead, .claims th div + div, .audit td:nth-child(4) div + div, .audit td:nth-child(5), .outputs :is(th, td):nth-child(3) { display: none; }
+  .claims .audit { table-layout: auto; }
+  .claims .audit th:nth-child(1) { width: 30%; } .claims .audit td:nth-child(2) { width: 42%; } .claims .audit td:nth-child(4) { width: 8%; }
+  .claims .repeats div { display: none; } .claims .repeats::after { content: "="; color: var(--soft); }
+  .claims .same th:nth-child(1) { width: 26%; } .claims .same td:nth-child(3) { width: 34%; }
+  .claims .made th div { font-family: inherit !important; }
+  .made div { display: inline; } .made div + div::before { content: "; "; }
+  .claims th, .claims td { border-bottom-width: 0.5px; }
+  .claims td.differs div + div, .claims td.not_computable div + div { display: block; }
   summary { break-after: avoid; list-style: none; }
   details::details-content { display: block; content-visibility: visible; block-size: auto; }
   .scroll { overflow: visible; }
@@ -222,6 +289,7 @@ export function styleSheet({ synthetic, failed, diagnostics = false }: StyleOpti
     SYNTHETIC,
     VALUES,
     FIGURES,
+    `\n${figureColors()}`,
     TABLES,
     ...(diagnostics ? [DIAGNOSTICS] : []),
     PRINT,

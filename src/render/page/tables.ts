@@ -35,6 +35,8 @@ export interface TableCell {
   readonly code?: boolean
   /** status of a claim, which decides how the cell is marked */
   readonly status?: ClaimStatus
+  /** the cell before says the same; paper has a sign in place of it */
+  readonly repeats?: boolean
   /** output path that each line links to; null for no link */
   readonly links?: readonly (string | null)[]
 }
@@ -113,7 +115,7 @@ function auditTable(section: string, claims: readonly AuditedClaim[]): PageTable
       cells: [
         { lines: [claim.id, claim.definition].filter(line => line !== '') },
         { lines: [publishedText(claim)] },
-        { lines: [claim.computed === null ? '–' : exact(claim.computed)] },
+        { lines: [claim.computed === null ? '–' : exact(claim.computed)], repeats: exact(claim.computed) === exact(claim.published) },
         { lines: statusLines(claim), status: claim.status },
         {
           lines: claim.provenance.map(({ file, pointer }) => `${file}#${pointer}`),

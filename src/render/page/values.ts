@@ -6,6 +6,7 @@
 import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
 import { provenanceOf } from '../../compute/audit/provenance.js'
 import { Fault, nearest, printable, type Place } from '../../core/errors.js'
+import { explain, type Explanation } from './explain.js'
 import { applyFormat, formatPlainly, type Format } from './formats.js'
 import { isWrong } from './failure.js'
 import type { DocumentSource, ProseInputs } from './inputs.js'
@@ -29,8 +30,10 @@ export interface ShownValue {
   readonly digitsOf: string | null
   /** published value of a claim that differs or cannot be computed, to stand beside `text`; null elsewhere */
   readonly published: string | null
-  /** place where a source states the value: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
-  readonly stated: string | null
+  /** the value as its output holds it; where a claim is scaled, another than the computed one. undefined: no output holds it */
+  readonly held: unknown
+  /** what the output says of it; null for a value of no or of several outputs, and for the words of a discrepancy */
+  readonly explanation: Explanation | null
 }
 
 export const NOT_COMPUTABLE = 'not computable'
@@ -90,7 +93,7 @@ export class ProseValues {
       claim,
       provenance,
       standIn: false,
-      stated: null,
+      ...this.#behind(claim.from),
       published: isWrong(claim) ? publishedBeside(text, claim, format) : null,
       digitsOf: typeof value === 'number' ? digitsOf(this.#place(claim), format) : null
     }
@@ -98,15 +101,16 @@ export class ProseValues {
 
   #output({ reference, format, place }: Extract<ValuePart, { kind: 'output' }>): ShownValue {
     const value = this.#resolved(reference, place)
-    const about = this.#documents.enclosing(reference).at(-1) ?? {}
+    const explanation = explain(this.#documents, reference)
     return {
       text: written(value, format, null, reference, place),
       name: reference,
-      definition: describeSource(about),
+      definition: explanation.title,
       claim: null,
-      standIn: about['published'] === false,
+      standIn: this.#documents.enclosing(reference).at(-1)?.['published'] === false,
       published: null,
-      stated: statedIn(about),
+      held: value,
+      explanation,
       digitsOf: typeof value === 'number' ? digitsOf(reference, format) : null,
       provenance: this.#provenance(reference)
     }
@@ -141,10 +145,18 @@ export class ProseValues {
       claim: null,
       standIn: false,
       published: null,
-      stated: null,
+      held: undefined,
+      explanation: null,
       digitsOf: null,
       provenance: reference === null ? [] : this.#provenance(reference)
     }
+  }
+
+  /** Of a claim with several references nothing is said here: each has its own place. */
+  #behind(from: readonly string[]): Pick<ShownValue, 'held' | 'explanation'> {
+    const resolution = from.length === 1 ? this.#documents.resolve(from[0]) : null
+    if (resolution === null || !('value' in resolution)) return { held: undefined, explanation: null }
+    return { held: resolution.value, explanation: explain(this.#documents, from[0]) }
   }
 
   #provenance(reference: string): readonly Provenance[] {
@@ -189,29 +201,11 @@ function publishedBeside(text: string, { published, decimals }: AuditedClaim, fo
   return 'text' in plain ? plain.text : exact(published)
 }
 
-/** A fraction in percent has other decimals than the fraction itself. Decimals of scientific notation are not compared. */
+/**
+ * A fraction in percent has other decimals than the fraction itself. Decimals of scientific notation are not compared, nor
+ * those of a number that its author rounds for a summary.
+ */
 function digitsOf(place: string, format: Format | null): string | null {
-  if (format?.name === 'scientific') return null
+  if (format?.name === 'scientific' || format?.name === 'rounded') return null
   return format?.name === 'percent' ? `${place} in percent` : place
-}
-
-function textOf(about: { readonly [name: string]: unknown }, key: string): string {
-  const text = Object.hasOwn(about, key) ? about[key] : null
-  return typeof text === 'string' ? text : ''
-}
-
-function describeSource(about: { readonly [name: string]: unknown }): string {
-  const excluded = textOf(about, 'excluded')
-  return `${textOf(about, 'title')}${excluded === '' ? '' : ` (used in no comparison: ${excluded})`}`
-}
-
-/** The place in a source that an entry of data.json states. */
-function statedIn(about: { readonly [name: string]: unknown }): string | null {
-  const file = textOf(about, 'file')
-  if (file === '') return null
-  const parts = ['sheet', 'cell', 'slide', 'key', 'line'].flatMap(key => {
-    const value = Object.hasOwn(about, key) ? about[key] : null
-    return typeof value === 'string' || typeof value === 'number' ? [`${key} ${value}`] : []
-  })
-  return parts.length === 0 ? file : `${parts.join(', ')} of ${file}`
 }
