@@ -23,6 +23,7 @@ import { decimateSpans, spanMeans, spanStarts } from '../src/render/figures/deci
 import { decimalsFor, formatFigureCount, formatFixed, formatScientific, formatSigned } from '../src/render/figures/format.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
 import { buildFigures, FIGURES, plannedFigures } from '../src/render/figures/index.js'
+import { fittedTitle } from '../src/render/figures/style.js'
 import { drawnWidth } from '../src/render/figures/text-width.js'
 import { extent, niceTicks, padRange } from '../src/render/figures/ticks.js'
 import { compare, decode, encode, halve, labelRectangles } from './support/compare-pictures.js'
@@ -136,6 +137,24 @@ t.test('numbers, ticks and widths', async t => {
     })
     t.same(niceTicks({ min: 111.4, max: 131.6 }, 8, 'count').values, [115, 120, 125, 130])
     t.same(niceTicks({ min: 0, max: 22772 }, 10, 'count').labels, ['0', '5,000', '10,000', '15,000', '20,000'])
+    t.same(niceTicks({ min: 0, max: 22772 }, 5, 'value').labels, ['0', '5,000', '10,000', '15,000', '20,000'], 'thousands are grouped')
+    t.same(
+      niceTicks({ min: 0, max: 1.1e-6 }, 6, 'value'),
+      { values: [0, 2e-7, 4e-7, 6e-7, 8e-7, 1e-6], labels: ['0.0', '0.2', '0.4', '0.6', '0.8', '1.0'], exponent: -6 },
+      'a small factor is left to the title of the axis'
+    )
+    t.same(niceTicks({ min: -4e7, max: 2e7 }, 4, 'value'), {
+      values: [-4e7, -2e7, 0, 2e7],
+      labels: ['\u221240', '\u221220', '0', '20'],
+      exponent: 6
+    })
+    const learning = niceTicks({ min: 0, max: 1.1e-6 }, 6, 'value')
+    t.equal(fittedTitle('Learning rate', learning, 200), 'Learning rate (\u00d710\u207b\u2076)')
+    t.match(
+      fittedTitle('A title that is far too long for it', learning, 80),
+      /^A .*\u2026 \(\u00d710\u207b\u2076\)$/,
+      'which keeps it when cut'
+    )
     const random = seededRandom(4)
     for (let round = 0; round < 2000; round++) {
       const min = (random() - 0.5) * 10 ** (random() * 20 - 10)

@@ -26,7 +26,7 @@ const REPLICA_VERSION = '11'
  * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
  * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
-export const REPLICA_MANIFEST_SHA256 = 'ca3591a39abfc232321682851b5670049ca0e885fbd2a69e5f6ad2d075ed0ddd'
+export const REPLICA_MANIFEST_SHA256 = '24ebf1bfaaa779654c85f064844f5941057c599bfcbbee1a482b6f64b369650f'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
 /** Prefix of unfinished folders, for every version of the generator. */

@@ -15,6 +15,7 @@ import {
   chartOptions,
   horizontalTicks,
   emptyNote,
+  fittedTitle,
   GUIDE,
   INK,
   isDrawable,
@@ -287,7 +288,7 @@ export function examplePanel(label: string, prepared: PreparedExample, box: Rect
       options: chartOptions(
         {
           x: chartAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
-          y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
+          y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: fittedTitle('Critic value', yTicks, plot.height), size: axisWidth })
         },
         annotations
       )

@@ -7,6 +7,7 @@ import {
   chartOptions,
   horizontalTicks,
   emptyNote,
+  fittedTitle,
   FONT_FAMILY,
   INK,
   isDrawable,
@@ -207,18 +208,31 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
   Object.assign(annotations, markAnnotations(options))
   const reason = traces.length === 0 ? 'no trace' : 'no trace can be drawn'
   if (empty) annotations['note'] = emptyNote(reason, x.range, y.range)
+  const plot = plotArea(box, axisWidth)
   return {
     label: options.label,
     title: options.title,
     box,
-    plot: plotArea(box, axisWidth),
+    plot,
     chart: {
       type: 'scatter',
       data: { datasets },
       options: chartOptions(
         {
-          x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: x.title, size: X_AXIS_HEIGHT }),
-          y: chartAxis({ axis: 'y', range: y.range, ticks: y.ticks, title: options.yTitle, size: axisWidth })
+          x: chartAxis({
+            axis: 'x',
+            range: x.range,
+            ticks: x.ticks,
+            title: fittedTitle(x.title, x.ticks, plot.width),
+            size: X_AXIS_HEIGHT
+          }),
+          y: chartAxis({
+            axis: 'y',
+            range: y.range,
+            ticks: y.ticks,
+            title: fittedTitle(options.yTitle, y.ticks, plot.height),
+            size: axisWidth
+          })
         },
         annotations
       )

@@ -8,7 +8,7 @@ import { Ink } from '../ink.js'
 import { logTicks, symlogTicks } from '../log-ticks.js'
 import { formatScientific } from '../format.js'
 import { axisMap, type AxisMap } from '../scales.js'
-import { chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, NO_TICKS, plotArea, TEXT_SIZE } from '../style.js'
+import { chartAxis, chartOptions, emptyNote, fittedTitle, FONT_FAMILY, HEADING, INK, NO_TICKS, plotArea, TEXT_SIZE } from '../style.js'
 import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
 import { extent, isTooShort, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 import { edgeLayers, layersOf, type Layer } from './layers.js'
@@ -317,14 +317,14 @@ export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisH
             axis: 'x',
             range: x.range,
             ticks: x.ticks,
-            title: xTitle ? fitWidth(x.title, TEXT_SIZE, plot.width) : null,
+            title: xTitle ? fittedTitle(x.title, x.ticks, plot.width) : null,
             size: xAxisHeight
           }),
           y: chartAxis({
             axis: 'y',
             range: y,
             ticks: panel.yTicks,
-            title: fitWidth(cleanText(data.yTitle), TEXT_SIZE, plot.height),
+            title: fittedTitle(cleanText(data.yTitle), panel.yTicks, plot.height),
             size: axisWidth,
             scale: data.scale
           })
