@@ -26,7 +26,7 @@ const REPLICA_VERSION = '11'
  * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
  * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
-export const REPLICA_MANIFEST_SHA256 = '24ebf1bfaaa779654c85f064844f5941057c599bfcbbee1a482b6f64b369650f'
+export const REPLICA_MANIFEST_SHA256 = 'c8ec9efedb5f40dfa4020a45054fa194749f99b75049d26372946fae9e0fb29b'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
 /** Prefix of unfinished folders, for every version of the generator. */

@@ -5,7 +5,7 @@
  */
 import type { CurveFigureData } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../core/errors.js'
-import type { FigureConfig, Rectangle } from '../config.js'
+import type { FigureConfig, PanelConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
 import {
@@ -43,19 +43,19 @@ const NOMINAL_AXIS = 42
 
 interface Layout {
   readonly boxes: readonly Rectangle[]
-  readonly height: number
+  readonly bottom: number
   readonly columns: 1 | 2
   readonly xAxisHeights: readonly number[]
 }
 
-/** Places the panels row by row. The horizontal axes of a row have titles where one of its panels has no panel below it. */
-function layOut(count: number, top: number): Layout {
+/** Places the panels row by row, from 0 downwards. The horizontal axes of a row have titles where one of its panels has no panel below it. */
+function layOut(count: number): Layout {
   const columns = count === 1 ? 1 : 2
   const width = (SHEET_WIDTH - 2 * SHEET_MARGIN - (columns - 1) * GUTTER) / columns
   const plotHeight = count === 1 ? SINGLE_PLOT_HEIGHT : PLOT_HEIGHT
   const boxes: Rectangle[] = []
   const xAxisHeights: number[] = []
-  let y = top
+  let y = 0
   for (let first = 0; first < count; first += columns) {
     const xAxisHeight = first + 2 * columns > count ? X_AXIS_HEIGHT : UNTITLED_X_AXIS_HEIGHT
     y += HEADING_HEIGHT
@@ -66,8 +66,17 @@ function layOut(count: number, top: number): Layout {
     }
     y += height + ROW_GAP
   }
-  // A multiple of 6 points is a whole number of pixels at 300 dpi.
-  return { boxes, height: Math.ceil((y - ROW_GAP + SHEET_MARGIN) / 6) * 6, columns, xAxisHeights }
+  return { boxes, bottom: y - ROW_GAP + SHEET_MARGIN, columns, xAxisHeights }
+}
+
+/** A multiple of 6 points is a whole number of pixels at 300 dpi. */
+function sheetHeight(needed: number): number {
+  return Math.ceil(needed / 6) * 6
+}
+
+function lowered(panel: PanelConfig, by: number): PanelConfig {
+  const down = (rectangle: Rectangle): Rectangle => ({ ...rectangle, y: rectangle.y + by })
+  return { ...panel, box: down(panel.box), plot: down(panel.plot) }
 }
 
 /** One horizontal axis for all panels. */
@@ -86,16 +95,24 @@ function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number)
   return { range, ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width, kind), title }
 }
 
-/** One legend key for each series, whatever panels it is in. */
+/** One legend key for each series, whatever panels it is in, with its marker where any of them has markers. */
 function legendEntries(panels: readonly DrawnPanel[]): KeyEntry[] {
   const series = new Map<string, { readonly slot: number; readonly title: string }>()
   for (const { slot, title } of panels.flatMap(panel => panel.series)) series.set(JSON.stringify([slot, title]), { slot, title })
+  const marked = panels.some(({ data, series: own }) => data.sparse || own.some(({ mean }) => mean === null))
   return [...series.values()]
     .sort((a, b) => a.slot - b.slot)
     .map(({ slot, title }) => {
       const style = curveStyle(slot)
       const label = fitWidth(title, TEXT_SIZE, LONGEST_KEY)
-      return { kind: 'line', colors: [style.strong], width: MEAN_LINE, dash: style.dash, mark: pointMark(style), label }
+      return {
+        kind: 'line',
+        colors: [style.strong],
+        width: MEAN_LINE,
+        dash: style.dash,
+        ...(marked ? { mark: pointMark(style) } : {}),
+        label
+      }
     })
 }
 
@@ -115,9 +132,8 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
     })
   }
   const panels = data.panels.map(drawnPanel)
-  const legend = legendRows(SHEET_MARGIN, LEGEND_Y, legendEntries(panels), SHEET_WIDTH - 2 * SHEET_MARGIN, LEGEND_ROW)
-  const lastLegendY = legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y
-  const { boxes, height, columns, xAxisHeights } = layOut(count, lastLegendY + BELOW_LEGEND)
+  // The panels are laid out from 0: how high the legend is follows from the names that stand in them.
+  const { boxes, bottom, columns, xAxisHeights } = layOut(count)
   const nominal = plotArea(boxes[0], NOMINAL_AXIS, xAxisHeights[0])
   const xTitle = cleanText(data.xTitle)
   const x = sharedAxis(panels, xTitle, nominal.width)
@@ -127,6 +143,19 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
     Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks)))
   )
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
+  const drawn = prepared.map((panel, k) =>
+    curvePanel(panel, {
+      label: labels[k],
+      box: boxes[k],
+      axisWidth: axisWidths[k % columns],
+      xAxisHeight: xAxisHeights[k],
+      x,
+      xTitle: xAxisHeights[k] === X_AXIS_HEIGHT
+    })
+  )
+  const entries = drawn.every(({ named }) => named) ? [] : legendEntries(panels)
+  const legend = legendRows(SHEET_MARGIN, LEGEND_Y, entries, SHEET_WIDTH - 2 * SHEET_MARGIN, LEGEND_ROW)
+  const top = (legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y) + BELOW_LEGEND
   const mark = syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)
   const titleRoom = mark.x - SHEET_MARGIN - (data.synthetic ? drawnWidth(mark.text, mark.size) + 12 : 0)
   const title = cleanText(data.title)
@@ -135,20 +164,11 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
     title,
     description: describeCurveFigure(prepared, labels, xTitle, data.synthetic),
     width: SHEET_WIDTH,
-    height,
+    height: sheetHeight(bottom + top),
     fontFamily: FONT_FAMILY,
     texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), SHEET_MARGIN), ...(data.synthetic ? [mark] : [])],
     legend,
-    panels: prepared.map((panel, k) =>
-      curvePanel(panel, {
-        label: labels[k],
-        box: boxes[k],
-        axisWidth: axisWidths[k % columns],
-        xAxisHeight: xAxisHeights[k],
-        x,
-        xTitle: xAxisHeights[k] === X_AXIS_HEIGHT
-      })
-    )
+    panels: drawn.map(({ config }) => lowered(config, top))
   }
 }
 
