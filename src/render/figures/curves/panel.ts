@@ -119,13 +119,13 @@ export interface CurvePanelOptions {
   readonly xTitle: boolean
 }
 
-export interface CurvePanel {
+export interface NamedPanel {
   readonly config: PanelConfig
   /** whether the name of every curve stands at its end */
   readonly named: boolean
 }
 
-export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisHeight, x, xTitle }: CurvePanelOptions): CurvePanel {
+export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisHeight, x, xTitle }: CurvePanelOptions): NamedPanel {
   const { data, series, y } = panel
   const plot = plotArea(box, axisWidth, xAxisHeight)
   const layers = layersOf(series, data.sparse, x.range, plot.width)
