@@ -1,4 +1,4 @@
-/** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and two lines at the foot. */
+/** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and lines at the foot. */
 import type { Quality } from '../../../compute/diagnostics/contract.js'
 import type { FigureText, LegendKey, Rectangle } from '../config.js'
 import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
@@ -20,7 +20,7 @@ import { BAND_LINE, isDrawn, type BandSeries } from './series.js'
 
 const GUTTER = 8
 const ROW_GAP = 8
-const FOOT = 28
+const BELOW_FOOT = 4
 const FOOT_LINE = 12
 const ROOM_FOR_MARK = 80
 
@@ -31,7 +31,8 @@ export interface BandSheet {
   readonly footY: number
 }
 
-export function bandSheet(plotHeights: readonly number[]): BandSheet {
+/** @param footLines number of lines at the foot */
+export function bandSheet(plotHeights: readonly number[], footLines = 2): BandSheet {
   const first = LEGEND_Y + BELOW_LEGEND
   const heights = plotHeights.map(height => PLOT_PADDING.top + height + X_AXIS_HEIGHT)
   const top = (row: number): number =>
@@ -40,10 +41,10 @@ export function bandSheet(plotHeights: readonly number[]): BandSheet {
   const full = SHEET_WIDTH - 2 * SHEET_MARGIN
   const half = (full - GUTTER) / 2
   // a multiple of 6: a whole number of pixels at 300 dpi
-  const height = Math.ceil((end + FOOT) / 6) * 6
+  const height = Math.ceil((end + BELOW_FOOT + footLines * FOOT_LINE) / 6) * 6
   return {
     height,
-    footY: height - 4 - FOOT_LINE,
+    footY: height - BELOW_FOOT - (footLines - 1) * FOOT_LINE,
     box: (row, column) => ({
       x: SHEET_MARGIN + (column === 1 ? half + GUTTER : 0),
       y: top(row),
@@ -72,7 +73,7 @@ export function bandsText(sets: readonly Pick<Quality, 'resampling'>[]): string 
 export function sheetTexts(
   title: string,
   about: readonly string[],
-  foot: readonly [string, string],
+  foot: readonly string[],
   { footY }: BandSheet,
   synthetic: boolean
 ): FigureText[] {
