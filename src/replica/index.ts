@@ -26,7 +26,7 @@ const REPLICA_VERSION = '11'
  * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
  * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
-export const REPLICA_MANIFEST_SHA256 = 'c8ec9efedb5f40dfa4020a45054fa194749f99b75049d26372946fae9e0fb29b'
+export const REPLICA_MANIFEST_SHA256 = '96e0a51181c2a7f0ad3fe55c6bd57d2ef1d422010e5d17551d14d07682976aa5'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
 /** Prefix of unfinished folders, for every version of the generator. */
