@@ -26,7 +26,7 @@ const REPLICA_VERSION = '11'
  * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
  * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
-export const REPLICA_MANIFEST_SHA256 = 'ca3591a39abfc232321682851b5670049ca0e885fbd2a69e5f6ad2d075ed0ddd'
+export const REPLICA_MANIFEST_SHA256 = '96e0a51181c2a7f0ad3fe55c6bd57d2ef1d422010e5d17551d14d07682976aa5'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
 /** Prefix of unfinished folders, for every version of the generator. */
