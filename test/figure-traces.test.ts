@@ -7,6 +7,7 @@ import { renderFigure, warmCanvas } from '../src/render/canvas/index.js'
 import { buildFigure08 } from '../src/render/figures/08-critic-traces/index.js'
 import { isMany, quantile } from '../src/render/figures/08-critic-traces/summary.js'
 import type { FigureConfig } from '../src/render/figures/config.js'
+import { COLUMN_SHEET, PAGE_SHEET, type FigureSheet } from '../src/render/figures/sheet.js'
 import type { Outcome } from '../src/schema/traces.js'
 import { annotationsOf, scalesOf, seriesOf } from './support/figure-config.js'
 import { MADE, makeExample, seededRandom, walkExample } from './support/figure-data.js'
@@ -136,10 +137,22 @@ t.test('leaders are short', async t => {
   }
 })
 
+t.test('a heading that is too wide for a column keeps its note', async t => {
+  const heading = (sheet: FigureSheet): string => buildFigure08(CASES.constant, sheet).panels[2].title
+  t.equal(heading(PAGE_SHEET), 'Success example: step 127, 300 retained tokens in 3 generated spans; no change at a boundary')
+  t.equal(heading(COLUMN_SHEET), 'Success example; no change at a boundary')
+})
+
 t.test('all are drawn', async t => {
   const folder = process.env['KEEP_PICTURES']
   for (const [name, one] of Object.entries(CASES)) {
     const png = await renderFigure(buildFigure08(one), 'png')
+    const column = buildFigure08(one, COLUMN_SHEET)
+    t.same(
+      column.panels.filter(({ box }) => box.x + box.width > column.width || box.y + box.height > column.height),
+      [],
+      `${name} in a column`
+    )
     t.ok(png.length > 10_000, name)
     if (folder !== undefined) await writeFile(join(folder, `${name}.png`), png)
   }

@@ -30,7 +30,7 @@ import {
   TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'
-import { cleanText, drawnWidth, fitWidth } from '../text-width.js'
+import { cleanText, drawnWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 /** Buckets per point of plot width. A bucket is about two pixels wide in a 300 dpi picture. */
@@ -289,9 +289,9 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
 
 /**
  * The title, such as `Success example: step 127, 3,552 retained tokens in 25 generated spans`, with a note on what is
- * undefined or left out.
+ * undefined or left out. Where it is too wide, a shorter one stands, which keeps the note.
+ * @param room width in points
  */
-/** @param room where the full title is wider, a shorter one stands */
 function panelTitle({ outcome, example, means }: PreparedExample, room: number): string {
   const name = outcome === 'success' ? 'Success example' : 'Failure example'
   if (example === null) return name
@@ -306,9 +306,13 @@ function panelTitle({ outcome, example, means }: PreparedExample, room: number):
           : ''
   const start = `${name}: ${step === null ? 'step not stated' : `step ${formatFigureCount(step)}`}`
   const [tokens, spans] = [values.length, means.length]
-  const full = `${start}, ${formatPlural(tokens, 'retained token')} in ${formatPlural(spans, 'generated span')}${note}`
-  if (drawnWidth(full, HEADING.size) <= room) return full
-  return fitWidth(`${start}, ${formatPlural(tokens, 'token')}, ${formatPlural(spans, 'span')}${note}`, HEADING.size, room)
+  const forms = [
+    `${start}, ${formatPlural(tokens, 'retained token')} in ${formatPlural(spans, 'generated span')}`,
+    `${start}, ${formatPlural(tokens, 'token')}, ${formatPlural(spans, 'span')}`,
+    start,
+    name
+  ].map(form => form + note)
+  return forms.find(form => drawnWidth(form, HEADING.size) <= room) ?? name + note
 }
 
 export function examplePanel(
