@@ -10,18 +10,23 @@ import { join } from 'node:path'
 import { describeCause, EXIT, Fault } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
 import { readDrawnFigure, type DrawnPanel } from '../../ingest/svg/drawn-figure.js'
+import { isDrawable } from '../../render/figures/style.js'
 import { LETTERS } from '../../render/figures/sheet.js'
 import { FIGURE_CONSTANTS } from '../../schema/outputs.js'
+import { TRACE_STATISTICS } from '../../schema/outputs/trace-statistics.js'
+import { OUTPUT_PATHS } from '../../render/outputs/output-names.js'
 import { FIGURE_CONSTANTS_DOCUMENT } from '../../schema/outputs/figure-constants.js'
 import { checkBars, type BarFigure } from './bars.js'
 import type { FigureCheck, FiguresReport, SeriesCheck } from './contract.js'
 import { CURVE_DATA, CurvePoints, curveSeries, isUnchecked, type CurveFigure } from './curves.js'
 import { DataFiles } from './data-files.js'
 import { checkPanel } from './panel.js'
+import { exampleArrays, exampleSeries, isSummary, traceSeries } from './traces.js'
 
 type Compared = Pick<FigureCheck, 'data' | 'reason' | 'series'>
 
 const FOLDER = 'figures'
+const TRACE_FIGURE = '08-critic-traces'
 const FIGURE = /^(?<name>.+?)(?:\.column)?(?:\.dark)?\.svg$/
 
 /** @throws Fault exit 3: no SVG there, or a file that cannot be read */
@@ -58,6 +63,7 @@ async function compared(name: string, panels: readonly DrawnPanel[], files: Data
   const figure = stated?.figures[name]
   if (figure?.kind === 'curves') return curveFigure(figure, panels, files)
   if (figure?.kind === 'bars') return barFigure(figure, panels)
+  if (name === TRACE_FIGURE) return traceFigure(panels, files)
   return { data: [], reason: 'no data file is known for it', series: [] }
 }
 
@@ -74,6 +80,34 @@ async function curveFigure(figure: CurveFigure, panels: readonly DrawnPanel[], f
     withPanel(panels, LETTERS[k], drawn => checkPanel(drawn, curveSeries(figure, panel, curves, drawn), isUnchecked))
   )
   return { data, reason: null, series: [...series, ...surplus(panels, figure.panels.length)] }
+}
+
+/** Panels (a) and (b) have a marker for each trace; those behind them show the examples that there are, in this order. */
+async function traceFigure(panels: readonly DrawnPanel[], files: DataFiles): Promise<Compared> {
+  const data = [OUTPUT_PATHS.statistics, OUTPUT_PATHS.trajectories, OUTPUT_PATHS.archive]
+  for (const path of data) if (!(await files.has(path))) return { data, reason: `${path} is missing`, series: [] }
+  const series: SeriesCheck[] = []
+  for (const [letter, quantity] of [
+    ['a', 'mean_value'],
+    ['b', 'delta']
+  ] as const) {
+    const markers = await traceSeries(files, quantity)
+    series.push(
+      ...withPanel(panels, letter, panel =>
+        isSummary(panel) ? checkPanel(panel, [], () => true) : checkPanel(panel, markers, () => false)
+      )
+    )
+  }
+  const { examples } = await files.json(OUTPUT_PATHS.statistics, TRACE_STATISTICS)
+  const left = panels.filter(panel => panel.letter > 'b' && panel.series.length > 0)
+  for (const example of [examples.success, examples.failure]) {
+    if (example === null || example.tokens === 0) continue
+    const arrays = await exampleArrays(files, example.index)
+    if (!arrays.values.every(isDrawable)) continue
+    const panel = left.shift()
+    series.push(...(panel === undefined ? [panelFault('c', 'no panel', 'one for each example')] : checkPanel(panel, exampleSeries(arrays, panel), () => false)))
+  }
+  return { data, reason: null, series: [...series, ...left.map(({ letter }) => panelFault(letter, 'a panel', 'no further example'))] }
 }
 
 function withPanel(panels: readonly DrawnPanel[], letter: string, check: (panel: DrawnPanel) => SeriesCheck[]): SeriesCheck[] {

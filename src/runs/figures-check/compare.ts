@@ -14,11 +14,11 @@ export interface DataPoints {
 
 /**
  * `line`: all points in their order, each a corner of the line, and markers on some. `markers`: all points in any order. `some`: what is
- * drawn is one of the points.
+ * drawn is one of the points. `ticks`: an upright line at every x, but for those that lie close behind one.
  */
 export interface ExpectedSeries {
   readonly name: string
-  readonly kind: 'line' | 'markers' | 'some'
+  readonly kind: 'line' | 'markers' | 'some' | 'ticks'
   /** What may be drawn of the data: several where decimation depends on a width that the file states rounded. */
   readonly either: ReadonlyArray<() => DataPoints>
   /** points of the data before decimation */
@@ -34,6 +34,9 @@ export interface Difference {
 
 /** Half the last digit of a coordinate, and what arithmetic may lose. */
 const ROUNDING = 0.0005 + 1e-6
+
+/** Of upright lines that are nearer than this to the one before them, only that one may be drawn. In points. */
+const TICKS_APART = 0.5
 
 class Place {
   readonly #forward: (value: number) => number
@@ -103,11 +106,11 @@ function textOf({ x, y }: DataPoints, i: number): string {
   return `x ${x[i]}, y ${y[i]}`
 }
 
-/** null: they agree. */
+/** null: they agree. Of several that differ, that which agrees longest. */
 export function difference(plot: Plot, series: DrawnSeries, { kind, either }: ExpectedSeries): Difference | null {
   let least: Difference | null = null
   for (const points of either) {
-    const found = kind === 'line' ? lineDifference(plot, series, points()) : markerDifference(plot, series, points(), kind === 'markers')
+    const found = COMPARE[kind](plot, series, points())
     if (found === null) return null
     if (least === null || found.index > least.index) least = found
   }
@@ -145,6 +148,30 @@ function markerDifference(plot: Plot, series: DrawnSeries, points: DataPoints, a
   }
   const missing = all ? byX.find(i => !used.has(i)) : undefined
   return missing === undefined ? null : { index: missing, found: 'no marker', expected: textOf(points, missing) }
+}
+
+function tickDifference(plot: Plot, series: DrawnSeries, { x }: DataPoints): Difference | null {
+  const { line } = marksOf(series.paths)
+  let [tick, before] = [0, -Infinity]
+  for (let i = 0; i < x.length; i++) {
+    const wanted = plot.x.at(x[i])
+    if (4 * tick < line.length && isNear(line[4 * tick], wanted) && isNear(line[4 * tick + 2], wanted)) {
+      before = wanted
+      tick++
+    } else if (wanted - before > TICKS_APART) {
+      return { index: i, found: 4 * tick < line.length ? plot.text(line, 2 * tick) : 'no further line', expected: `a line at x ${x[i]}` }
+    }
+  }
+  return 4 * tick < line.length ? { index: x.length, found: plot.text(line, 2 * tick), expected: 'no further line' } : null
+}
+
+const COMPARE: Readonly<
+  Record<ExpectedSeries['kind'], (plot: Plot, series: DrawnSeries, points: DataPoints) => Difference | null>
+> = {
+  line: lineDifference,
+  markers: (plot, series, points) => markerDifference(plot, series, points, true),
+  some: (plot, series, points) => markerDifference(plot, series, points, false),
+  ticks: tickDifference
 }
 
 function lowerBound(list: readonly number[], reached: (element: number) => boolean): number {
