@@ -12,7 +12,7 @@ import type { AxisScale } from '../../schema/histories.js'
 import { parseXml, type XmlAttributes, type XmlHandler, type XmlName } from '../office/xml.js'
 import { readPath, type SubPath } from './path.js'
 
-export interface DrawnAxis {
+export interface SvgAxis {
   readonly scale: AxisScale
   /** values at the ends */
   readonly min: number
@@ -22,23 +22,23 @@ export interface DrawnAxis {
   readonly to: number
 }
 
-export interface DrawnPath {
+export interface SvgPath {
   readonly data: string
   readonly parts: readonly SubPath[]
   readonly filled: boolean
   readonly stroked: boolean
 }
 
-export interface DrawnSeries {
+export interface SvgSeries {
   readonly name: string
-  readonly paths: readonly DrawnPath[]
+  readonly paths: readonly SvgPath[]
 }
 
-export interface DrawnPanel {
+export interface SvgPanel {
   readonly letter: string
-  readonly x: DrawnAxis
-  readonly y: DrawnAxis
-  readonly series: readonly DrawnSeries[]
+  readonly x: SvgAxis
+  readonly y: SvgAxis
+  readonly series: readonly SvgSeries[]
 }
 
 /** Largest file. The largest figure of the replica has 0.4 MB. */
@@ -46,7 +46,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 const SVG_URI = 'http://www.w3.org/2000/svg'
 
 class FigureReader implements XmlHandler {
-  readonly panels: (Omit<DrawnPanel, 'series'> & { readonly series: { readonly name: string; readonly paths: DrawnPath[] }[] })[] = []
+  readonly panels: (Omit<SvgPanel, 'series'> & { readonly series: { readonly name: string; readonly paths: SvgPath[] }[] })[] = []
   readonly #place: Place
   #depth = 0
   /** depth of the open panel, and of the open series; 0: none */
@@ -86,7 +86,7 @@ class FigureReader implements XmlHandler {
     this.panels.push({ letter, x: this.#axis('x', letter, attributes), y: this.#axis('y', letter, attributes), series: [] })
   }
 
-  #axis(axis: 'x' | 'y', letter: string, attributes: XmlAttributes): DrawnAxis {
+  #axis(axis: 'x' | 'y', letter: string, attributes: XmlAttributes): SvgAxis {
     const number = (name: string): number => {
       const text = attributes.get(`data-${axis}-${name}`) ?? ''
       const value = Number(text)
@@ -126,7 +126,7 @@ class FigureReader implements XmlHandler {
 }
 
 /** @throws Fault exit 3 for a file that is no figure of this program */
-export async function readDrawnFigure(file: string): Promise<readonly DrawnPanel[]> {
+export async function readDrawnFigure(file: string): Promise<readonly SvgPanel[]> {
   const place = { file }
   const reader = new FigureReader(place)
   await parseXml(await readWhole(file, comparingWords('svg'), MAX_BYTES), reader, place)

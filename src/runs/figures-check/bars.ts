@@ -1,5 +1,5 @@
 /** Bars against the values of `figure_constants.json`: where a bar ends is its value, and its foot stands where the axis begins. */
-import type { DrawnPanel, DrawnPath, DrawnSeries } from '../../ingest/svg/drawn-figure.js'
+import type { SvgPanel, SvgPath, SvgSeries } from '../../ingest/svg/drawn-figure.js'
 import { isDrawable } from '../../render/figures/style.js'
 import { cleanText } from '../../render/figures/text-width.js'
 import type { BarPanel, FigureConstantsDocument } from '../../schema/outputs/figure-constants.js'
@@ -11,19 +11,19 @@ export type BarFigure = Extract<FigureConstantsDocument['figures'][string], { re
 /** An outline and what is inside it end so near to each other; a bar stands on the axis line. In points. */
 const BORDER = 1.5
 
-interface Box {
+interface BarBox {
   readonly left: number
   readonly right: number
   readonly top: number
   readonly bottom: number
 }
 
-function boxOf(points: readonly number[]): Box {
+function boxOf(points: readonly number[]): BarBox {
   const [x, y] = [points.filter((_, i) => i % 2 === 0), points.filter((_, i) => i % 2 === 1)]
   return { left: Math.min(...x), right: Math.max(...x), top: Math.min(...y), bottom: Math.max(...y) }
 }
 
-function isInside(inner: Box, outer: Box): boolean {
+function isInside(inner: BarBox, outer: BarBox): boolean {
   const within = (a: number, b: number): boolean => a >= b && a - b <= BORDER
   return (
     within(inner.left, outer.left) && within(outer.right, inner.right) && within(inner.top, outer.top) && within(outer.bottom, inner.bottom)
@@ -31,29 +31,29 @@ function isInside(inner: Box, outer: Box): boolean {
 }
 
 /** The bar that a series draws, with the group that it stands in. */
-function drawnBar({ paths }: DrawnSeries, plot: Plot): { readonly box: Box; readonly group: number; readonly whole: boolean } {
-  const points = ({ parts }: DrawnPath): number[][] => parts.map(part => [...part.points])
+function drawnBar({ paths }: SvgSeries, plot: Plot): { readonly box: BarBox; readonly group: number; readonly whole: boolean } {
+  const points = ({ parts }: SvgPath): number[][] => parts.map(part => [...part.points])
   const boxes = paths.flatMap(points).map(boxOf)
   const box = boxOf(paths.flatMap(points).flat())
   return { box, group: Math.floor(plot.x.value((box.left + box.right) / 2)), whole: boxes.every(one => isInside(one, box)) }
 }
 
-interface Wanted {
+interface WantedBar {
   readonly series: string
   readonly group: number
   readonly value: number
 }
 
-function wantedBars({ groups, series }: BarPanel): Wanted[] {
+function wantedBars({ groups, series }: BarPanel): WantedBar[] {
   return groups.flatMap((_, group) =>
-    series.flatMap(({ title, bars }): Wanted[] => {
+    series.flatMap(({ title, bars }): WantedBar[] => {
       const value = bars[group]?.value ?? null
       return value === null || !isDrawable(value) ? [] : [{ series: cleanText(title), group, value }]
     })
   )
 }
 
-function barDifference(series: DrawnSeries, plot: Plot, wanted: Wanted | undefined, from: number): Difference | null {
+function barDifference(series: SvgSeries, plot: Plot, wanted: WantedBar | undefined, from: number): Difference | null {
   const { box, group, whole } = drawnBar(series, plot)
   const foot = plot.y.at(from)
   // A bar below the start of the axis ends at its lower side.
@@ -63,10 +63,12 @@ function barDifference(series: DrawnSeries, plot: Plot, wanted: Wanted | undefin
   if (wanted === undefined) return { index, found, expected: 'no bar' }
   const stands = Math.abs((end === box.top ? box.bottom : box.top) - foot) <= BORDER
   if (!isNear(end, plot.y.at(wanted.value))) return { index, found, expected: `to ${wanted.value}` }
-  return stands && whole ? null : { index, found: 'a bar whose outline and foot do not agree', expected: `one box from ${from} to ${wanted.value}` }
+  return stands && whole
+    ? null
+    : { index, found: 'a bar whose outline and foot do not agree', expected: `one box from ${from} to ${wanted.value}` }
 }
 
-export function checkBars(panel: DrawnPanel, data: BarPanel): SeriesCheck[] {
+export function checkBars(panel: SvgPanel, data: BarPanel): SeriesCheck[] {
   const plot = new Plot(panel)
   const left = wantedBars(data)
   const total = (name: string): number => wantedBars(data).filter(({ series }) => series === name).length
@@ -83,7 +85,18 @@ export function checkBars(panel: DrawnPanel, data: BarPanel): SeriesCheck[] {
     if (own.length === 0 && missing === undefined) return []
     const difference =
       own.find(one => one.difference !== null)?.difference ??
-      (missing === undefined ? null : { index: missing.group, found: 'no bar', expected: `a bar to ${missing.value} in group ${missing.group + 1}` })
-    return [{ panel: panel.letter, series: name, status: difference === null ? 'ok' : 'differs', drawn: own.length, total: total(name), difference }]
+      (missing === undefined
+        ? null
+        : { index: missing.group, found: 'no bar', expected: `a bar to ${missing.value} in group ${missing.group + 1}` })
+    return [
+      {
+        panel: panel.letter,
+        series: name,
+        status: difference === null ? 'ok' : 'differs',
+        drawn: own.length,
+        total: total(name),
+        difference
+      }
+    ]
   })
 }

@@ -9,7 +9,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeCause, EXIT, Fault } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
-import { readDrawnFigure, type DrawnPanel } from '../../ingest/svg/drawn-figure.js'
+import { readDrawnFigure, type SvgPanel } from '../../ingest/svg/drawn-figure.js'
 import { isDrawable } from '../../render/figures/style.js'
 import { LETTERS } from '../../render/figures/sheet.js'
 import { FIGURE_CONSTANTS } from '../../schema/outputs.js'
@@ -23,7 +23,7 @@ import { DataFiles } from './data-files.js'
 import { checkPanel } from './panel.js'
 import { exampleArrays, exampleSeries, isSummary, traceSeries } from './traces.js'
 
-type Compared = Pick<FigureCheck, 'data' | 'reason' | 'series'>
+type ComparedFigure = Pick<FigureCheck, 'data' | 'reason' | 'series'>
 
 const FOLDER = 'figures'
 const TRACE_FIGURE = '08-critic-traces'
@@ -48,7 +48,14 @@ async function figureFiles(out: string): Promise<ReadonlyArray<readonly [name: s
   const folder = join(out, FOLDER)
   const place = { file: folder }
   const names = await readdir(folder).catch((cause: unknown) => {
-    throw new Fault({ format: 'figures', problem: 'unreadable folder', found: describeCause(cause), expected: 'figures of a run', place, cause })
+    throw new Fault({
+      format: 'figures',
+      problem: 'unreadable folder',
+      found: describeCause(cause),
+      expected: 'figures of a run',
+      place,
+      cause
+    })
   })
   const found = names.sort(compareCodepoints).flatMap(file => {
     const name = FIGURE.exec(file)?.groups?.['name']
@@ -58,7 +65,7 @@ async function figureFiles(out: string): Promise<ReadonlyArray<readonly [name: s
   throw new Fault({ format: 'figures', problem: 'missing file', found: 'no SVG', expected: 'figures of a run with --formats svg', place })
 }
 
-async function compared(name: string, panels: readonly DrawnPanel[], files: DataFiles): Promise<Compared> {
+async function compared(name: string, panels: readonly SvgPanel[], files: DataFiles): Promise<ComparedFigure> {
   const stated = (await files.has(FIGURE_CONSTANTS)) ? await files.json(FIGURE_CONSTANTS, FIGURE_CONSTANTS_DOCUMENT) : null
   const figure = stated?.figures[name]
   if (figure?.kind === 'curves') return curveFigure(figure, panels, files)
@@ -67,12 +74,12 @@ async function compared(name: string, panels: readonly DrawnPanel[], files: Data
   return { data: [], reason: 'no data file is known for it', series: [] }
 }
 
-function barFigure(figure: BarFigure, panels: readonly DrawnPanel[]): Compared {
+function barFigure(figure: BarFigure, panels: readonly SvgPanel[]): ComparedFigure {
   const series = figure.panels.flatMap((panel, k) => withPanel(panels, LETTERS[k], drawn => checkBars(drawn, panel)))
   return { data: [FIGURE_CONSTANTS], reason: null, series: [...series, ...surplus(panels, figure.panels.length)] }
 }
 
-async function curveFigure(figure: CurveFigure, panels: readonly DrawnPanel[], files: DataFiles): Promise<Compared> {
+async function curveFigure(figure: CurveFigure, panels: readonly SvgPanel[], files: DataFiles): Promise<ComparedFigure> {
   const data = [FIGURE_CONSTANTS, CURVE_DATA]
   if (!(await files.has(CURVE_DATA))) return { data, reason: `${CURVE_DATA} is missing`, series: [] }
   const curves = new CurvePoints(await files.arrow(CURVE_DATA), join(files.root, CURVE_DATA))
@@ -83,7 +90,7 @@ async function curveFigure(figure: CurveFigure, panels: readonly DrawnPanel[], f
 }
 
 /** Panels (a) and (b) have a marker for each trace; those behind them show the examples that there are, in this order. */
-async function traceFigure(panels: readonly DrawnPanel[], files: DataFiles): Promise<Compared> {
+async function traceFigure(panels: readonly SvgPanel[], files: DataFiles): Promise<ComparedFigure> {
   const data = [OUTPUT_PATHS.statistics, OUTPUT_PATHS.trajectories, OUTPUT_PATHS.archive]
   for (const path of data) if (!(await files.has(path))) return { data, reason: `${path} is missing`, series: [] }
   const series: SeriesCheck[] = []
@@ -105,17 +112,21 @@ async function traceFigure(panels: readonly DrawnPanel[], files: DataFiles): Pro
     const arrays = await exampleArrays(files, example.index)
     if (!arrays.values.every(isDrawable)) continue
     const panel = left.shift()
-    series.push(...(panel === undefined ? [panelFault('c', 'no panel', 'one for each example')] : checkPanel(panel, exampleSeries(arrays, panel), () => false)))
+    series.push(
+      ...(panel === undefined
+        ? [panelFault('c', 'no panel', 'one for each example')]
+        : checkPanel(panel, exampleSeries(arrays, panel), () => false))
+    )
   }
   return { data, reason: null, series: [...series, ...left.map(({ letter }) => panelFault(letter, 'a panel', 'no further example'))] }
 }
 
-function withPanel(panels: readonly DrawnPanel[], letter: string, check: (panel: DrawnPanel) => SeriesCheck[]): SeriesCheck[] {
+function withPanel(panels: readonly SvgPanel[], letter: string, check: (panel: SvgPanel) => SeriesCheck[]): SeriesCheck[] {
   const panel = panels.find(one => one.letter === letter)
   return panel === undefined ? [panelFault(letter, 'no panel', 'a panel')] : check(panel)
 }
 
-function surplus(panels: readonly DrawnPanel[], count: number): SeriesCheck[] {
+function surplus(panels: readonly SvgPanel[], count: number): SeriesCheck[] {
   const more = panels.filter(({ letter }) => !LETTERS.slice(0, count).includes(letter))
   return more.map(({ letter }) => panelFault(letter, 'a panel', `${count} panels`))
 }

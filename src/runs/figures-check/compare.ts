@@ -2,7 +2,7 @@
  * Compares what a series draws with the points that it is to draw, in the file's units: a coordinate is rounded to a
  * thousandth of a point.
  */
-import type { DrawnAxis, DrawnPanel, DrawnSeries } from '../../ingest/svg/drawn-figure.js'
+import type { SvgAxis, SvgPanel, SvgSeries } from '../../ingest/svg/drawn-figure.js'
 import { axisMap } from '../../render/figures/scales.js'
 import { marksOf, type Positions } from './marks.js'
 
@@ -38,14 +38,14 @@ const ROUNDING = 0.0005 + 1e-6
 /** Of upright lines that are nearer than this to the one before them, only that one may be drawn. In points. */
 const TICKS_APART = 0.5
 
-class Place {
+class AxisPlace {
   readonly #forward: (value: number) => number
   readonly #low: number
   readonly #length: number
-  readonly #axis: DrawnAxis
+  readonly #axis: SvgAxis
   readonly #back: (position: number) => number
 
-  constructor(axis: DrawnAxis) {
+  constructor(axis: SvgAxis) {
     const { forward, back } = axisMap(axis.scale)
     this.#forward = forward
     this.#back = back
@@ -72,12 +72,12 @@ class Place {
 
 /** A panel's axes. */
 export class Plot {
-  readonly x: Place
-  readonly y: Place
+  readonly x: AxisPlace
+  readonly y: AxisPlace
 
-  constructor({ x, y }: Pick<DrawnPanel, 'x' | 'y'>) {
-    this.x = new Place(x)
-    this.y = new Place(y)
+  constructor({ x, y }: Pick<SvgPanel, 'x' | 'y'>) {
+    this.x = new AxisPlace(x)
+    this.y = new AxisPlace(y)
   }
 
   text(positions: Positions, i: number): string {
@@ -107,7 +107,7 @@ function textOf({ x, y }: DataPoints, i: number): string {
 }
 
 /** null: they agree. Of several that differ, that which agrees longest. */
-export function difference(plot: Plot, series: DrawnSeries, { kind, either }: ExpectedSeries): Difference | null {
+export function difference(plot: Plot, series: SvgSeries, { kind, either }: ExpectedSeries): Difference | null {
   let least: Difference | null = null
   for (const points of either) {
     const found = COMPARE[kind](plot, series, points())
@@ -118,7 +118,7 @@ export function difference(plot: Plot, series: DrawnSeries, { kind, either }: Ex
 }
 
 /** Every point is the next corner of the line, and the line has no other corner. Every marker is a point. */
-function lineDifference(plot: Plot, series: DrawnSeries, points: DataPoints): Difference | null {
+function lineDifference(plot: Plot, series: SvgSeries, points: DataPoints): Difference | null {
   const { line, markers } = marksOf(series.paths)
   const wanted = plot.positions(points)
   const [corners, dots, count] = [line.length / 2, markers.length / 2, points.x.length]
@@ -134,7 +134,7 @@ function lineDifference(plot: Plot, series: DrawnSeries, points: DataPoints): Di
 }
 
 /** @param all whether every point has its marker; what is not joined by lines has no order */
-function markerDifference(plot: Plot, series: DrawnSeries, points: DataPoints, all: boolean): Difference | null {
+function markerDifference(plot: Plot, series: SvgSeries, points: DataPoints, all: boolean): Difference | null {
   const { markers, line } = marksOf(series.paths)
   if (line.length > 0) return { index: 0, found: 'a line', expected: 'markers alone' }
   const wanted = plot.positions(points)
@@ -143,14 +143,15 @@ function markerDifference(plot: Plot, series: DrawnSeries, points: DataPoints, a
   for (let k = 0; k < markers.length / 2; k++) {
     let at = lowerBound(byX, i => wanted[2 * i] >= markers[2 * k] - ROUNDING)
     while (at < byX.length && isNear(wanted[2 * byX[at]], markers[2 * k]) && (used.has(byX[at]) || !same(markers, k, wanted, byX[at]))) at++
-    if (at === byX.length || !same(markers, k, wanted, byX[at])) return { index: k, found: plot.text(markers, k), expected: 'a point of the data' }
+    if (at === byX.length || !same(markers, k, wanted, byX[at]))
+      return { index: k, found: plot.text(markers, k), expected: 'a point of the data' }
     if (all) used.add(byX[at])
   }
   const missing = all ? byX.find(i => !used.has(i)) : undefined
   return missing === undefined ? null : { index: missing, found: 'no marker', expected: textOf(points, missing) }
 }
 
-function tickDifference(plot: Plot, series: DrawnSeries, { x }: DataPoints): Difference | null {
+function tickDifference(plot: Plot, series: SvgSeries, { x }: DataPoints): Difference | null {
   const { line } = marksOf(series.paths)
   let [tick, before] = [0, -Infinity]
   for (let i = 0; i < x.length; i++) {
@@ -165,9 +166,7 @@ function tickDifference(plot: Plot, series: DrawnSeries, { x }: DataPoints): Dif
   return 4 * tick < line.length ? { index: x.length, found: plot.text(line, 2 * tick), expected: 'no further line' } : null
 }
 
-const COMPARE: Readonly<
-  Record<ExpectedSeries['kind'], (plot: Plot, series: DrawnSeries, points: DataPoints) => Difference | null>
-> = {
+const COMPARE: Readonly<Record<ExpectedSeries['kind'], (plot: Plot, series: SvgSeries, points: DataPoints) => Difference | null>> = {
   line: lineDifference,
   markers: (plot, series, points) => markerDifference(plot, series, points, true),
   some: (plot, series, points) => markerDifference(plot, series, points, false),

@@ -2,7 +2,7 @@
 import type { Table } from 'apache-arrow'
 import { Fault } from '../../core/errors.js'
 import { plottedValue } from '../../compute/histories/drawn-numbers.js'
-import type { DrawnAxis } from '../../ingest/svg/drawn-figure.js'
+import type { SvgAxis } from '../../ingest/svg/drawn-figure.js'
 import { decimateColumns } from '../../render/figures/decimate.js'
 import { whyNotShown } from '../../render/figures/scales.js'
 import { isDrawable } from '../../render/figures/style.js'
@@ -66,7 +66,7 @@ function numberOf(cell: unknown): number {
 }
 
 /** The points that the axis shows. */
-function shown(x: Float64Array, values: Float64Array, { scale }: DrawnAxis, panel: CurvePanel): DataPoints {
+function shown(x: Float64Array, values: Float64Array, { scale }: SvgAxis, panel: CurvePanel): DataPoints {
   const y = values.map(value => plottedValue(value, panel))
   const kept = Int32Array.from(x, (_, i) => i).filter(i => isDrawable(x[i]) && whyNotShown(y[i], scale) === null)
   return at({ x, y }, kept)
@@ -77,7 +77,7 @@ function at({ x, y }: DataPoints, indexes: Int32Array): DataPoints {
 }
 
 /** The file's ends of the axis are those of the plot but for a rounding, so that it may have one column more or less. */
-function thinned(points: DataPoints, x: DrawnAxis): ExpectedSeries['either'] {
+function thinned(points: DataPoints, x: SvgAxis): ExpectedSeries['either'] {
   const columns = Math.ceil(Math.abs(x.to - x.from) * COLUMNS_PER_POINT)
   if (points.x.length <= 2 * (columns - 1)) return [() => points]
   return [columns, columns - 1, columns + 1].map(count => () => at(points, decimateColumns(points.x, points.y, x, count)))
@@ -88,7 +88,7 @@ export function curveSeries(
   figure: CurveFigure,
   panel: CurvePanel,
   curves: CurvePoints,
-  axes: { readonly x: DrawnAxis; readonly y: DrawnAxis }
+  axes: { readonly x: SvgAxis; readonly y: SvgAxis }
 ): ExpectedSeries[] {
   return figure.series.flatMap(({ title, selection }): ExpectedSeries[] => {
     const { x, value, mean } = curves.of(figure, panel, selection)

@@ -1,10 +1,10 @@
 /** One panel against the series that its data are to give. */
-import type { DrawnPanel, DrawnSeries } from '../../ingest/svg/drawn-figure.js'
+import type { SvgPanel, SvgSeries } from '../../ingest/svg/drawn-figure.js'
 import { difference, Plot, type ExpectedSeries } from './compare.js'
 import type { SeriesCheck } from './contract.js'
 import { marksOf } from './marks.js'
 
-function countOf({ paths }: DrawnSeries): number {
+function countOf({ paths }: SvgSeries): number {
   const { line, markers } = marksOf(paths)
   return (line.length > 0 ? line : markers).length / 2
 }
@@ -13,11 +13,7 @@ function countOf({ paths }: DrawnSeries): number {
  * Every drawn series has its data, and every series of the data is drawn, but for those of which `some` points are drawn.
  * @param isUnchecked whether a series draws what no data file holds
  */
-export function checkPanel(
-  panel: DrawnPanel,
-  expected: readonly ExpectedSeries[],
-  isUnchecked: (series: string) => boolean
-): SeriesCheck[] {
+export function checkPanel(panel: SvgPanel, expected: readonly ExpectedSeries[], isUnchecked: (series: string) => boolean): SeriesCheck[] {
   const plot = new Plot(panel)
   const left = [...expected]
   const checks = panel.series.map((series): SeriesCheck => {
@@ -28,10 +24,20 @@ export function checkPanel(
     const best = compared.find(({ found }) => found === null) ?? compared.at(0)
     if (best === undefined) {
       if (isUnchecked(series.name)) return { ...about, status: 'unchecked', total: 0, difference: null }
-      return { ...about, status: 'differs', total: 0, difference: { index: 0, found: 'a series', expected: 'none of this name in the data' } }
+      return {
+        ...about,
+        status: 'differs',
+        total: 0,
+        difference: { index: 0, found: 'a series', expected: 'none of this name in the data' }
+      }
     }
     left.splice(left.indexOf(best.one), 1)
-    return { ...about, status: best.found === null ? 'ok' : 'differs', total: best.one.kind === 'some' ? about.drawn : best.one.total, difference: best.found }
+    return {
+      ...about,
+      status: best.found === null ? 'ok' : 'differs',
+      total: best.one.kind === 'some' ? about.drawn : best.one.total,
+      difference: best.found
+    }
   })
   const missing = left.filter(({ kind, total }) => kind !== 'some' && total > 0)
   return [

@@ -9,7 +9,7 @@ import { Fault } from '../../core/errors.js'
 import { MAX_CSV_BYTES, readCsv } from '../../ingest/csv/table.js'
 import { asFloat64 } from '../../ingest/npz/npy.js'
 import { openNpzFile } from '../../ingest/npz/npz-file.js'
-import type { DrawnPanel } from '../../ingest/svg/drawn-figure.js'
+import type { SvgPanel } from '../../ingest/svg/drawn-figure.js'
 import { decimateSpans, spanMeans } from '../../render/figures/decimate.js'
 import { spanStarts } from '../../render/figures/spans.js'
 import { isDrawable } from '../../render/figures/style.js'
@@ -24,7 +24,7 @@ const LAYOUT = { least: 0.75, most: 1.25 } as const
 export const TOKEN_VALUES = 'token values'
 
 /** Panels of many traces draw quantiles instead of markers. */
-export function isSummary({ series }: DrawnPanel): boolean {
+export function isSummary({ series }: SvgPanel): boolean {
   return series.some(({ name }) => name.endsWith(', quartiles'))
 }
 
@@ -68,7 +68,9 @@ export async function exampleArrays(files: DataFiles, trace: number): Promise<Ex
       asFloat64(await npz.read(`${tracePrefix(trace)}_${name}`), { file, trace, array: name })
     const [values, positions] = [await array('values'), await array('response_positions')]
     await source.assertStill()
-    const boundaries = Int32Array.from(positions.keys()).filter(i => i > 0 && positions[i] - positions[i - 1] !== 1).map(i => i - 1)
+    const boundaries = Int32Array.from(positions.keys())
+      .filter(i => i > 0 && positions[i] - positions[i - 1] !== 1)
+      .map(i => i - 1)
     return { values, starts: spanStarts(values.length, boundaries) }
   } finally {
     await source.close()
@@ -85,7 +87,7 @@ function bucketCounts(tokens: number, width: number): number[] {
 }
 
 /** The series of the panel of an example. */
-export function exampleSeries({ values, starts }: ExampleArrays, { x: axis, series }: DrawnPanel): ExpectedSeries[] {
+export function exampleSeries({ values, starts }: ExampleArrays, { x: axis, series }: SvgPanel): ExpectedSeries[] {
   const tokens = values.length
   const means = spanMeans(values, starts)
   const spans = Array.from(means.keys())
