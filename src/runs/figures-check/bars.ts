@@ -1,5 +1,6 @@
 /** Bars against the values of `figure_constants.json`: where a bar ends is its value, and its foot stands where the axis begins. */
-import type { SvgPanel, SvgPath, SvgSeries } from '../../ingest/svg/drawn-figure.js'
+import type { SvgPanel, SvgSeries } from '../../ingest/svg/drawn-figure.js'
+import type { SubPath } from '../../ingest/svg/path.js'
 import { isDrawable } from '../../render/figures/style.js'
 import { cleanText } from '../../render/figures/text-width.js'
 import type { BarPanel, FigureConstantsDocument } from '../../schema/outputs/figure-constants.js'
@@ -30,12 +31,23 @@ function isInside(inner: BarBox, outer: BarBox): boolean {
   )
 }
 
+/** Four corners, each at an end of the box in both directions. */
+function isRectangle({ points, closed, arcs }: SubPath): boolean {
+  const { left, right, top, bottom } = boxOf(points)
+  const corners = new Set<string>()
+  for (let i = 0; i < points.length; i += 2) {
+    const [x, y] = [points[i], points[i + 1]]
+    if ((x === left || x === right) && (y === top || y === bottom)) corners.add(`${x} ${y}`)
+  }
+  return closed && arcs === 0 && points.length === 8 && corners.size === (left === right ? 1 : 2) * (top === bottom ? 1 : 2)
+}
+
 /** The bar that a series draws, with the group that it stands in. */
 function drawnBar({ paths }: SvgSeries, plot: Plot): { readonly box: BarBox; readonly group: number; readonly whole: boolean } {
-  const points = ({ parts }: SvgPath): number[][] => parts.map(part => [...part.points])
-  const boxes = paths.flatMap(points).map(boxOf)
-  const box = boxOf(paths.flatMap(points).flat())
-  return { box, group: Math.floor(plot.x.value((box.left + box.right) / 2)), whole: boxes.every(one => isInside(one, box)) }
+  const parts = paths.flatMap(path => path.parts)
+  const box = boxOf(parts.flatMap(({ points }) => points))
+  const whole = parts.every(part => isRectangle(part) && isInside(boxOf(part.points), box))
+  return { box, group: Math.floor(plot.x.value((box.left + box.right) / 2)), whole }
 }
 
 interface WantedBar {
