@@ -344,7 +344,7 @@ t.test('the figure says what it draws; one title has one colour in the figures o
   const svg = readFileSync(join(OUT, 'figures/01-bars.svg'), 'utf8')
   t.match(
     svg,
-    '(a) Scores, Score (%): one: Base 55.33, Target 70.4 (a stand-in, not published), Reference undefined (the second operand is zero); two: Target 5, Reference 27.'
+    '(a) Scores, Score (%): one: Base 55.33, Target 70.40 (a stand-in, not published), Reference undefined (the second operand is zero); two: Target 5.00, Reference 27.00.'
   )
   // The first analysis draws Reference in the first colour and Target in the second.
   t.match(svg, /data-series="Reference">(?:(?!<\/g>).)*fill="#0072b2"/s)
@@ -353,7 +353,7 @@ t.test('the figure says what it draws; one title has one colour in the figures o
       [
         {
           ...FIGURE,
-          panels: [{ ...FIGURE.panels[0], series: EVIDENCE.figures[0].panels[0].series.map(one => ({ ...one, decimals: null })) }]
+          panels: [{ ...FIGURE.panels[0], series: EVIDENCE.figures[0].panels[0].series }]
         }
       ],
       new Documents(
@@ -378,7 +378,7 @@ t.test('the figure says what it draws; one title has one colour in the figures o
 
 t.test('a figure whose bars refer to other documents is drawn from these', async t => {
   const { barFigures } = await import('../src/compute/evidence/figures.js')
-  const series = [{ title: 'Best', values: ['wandb/both.json#/best', null], decimals: null }]
+  const series = [{ title: 'Best', values: ['wandb/both.json#/best', null] }]
   const documents = new Documents(new Map([['wandb/both.json', '{"best": 2, "undefined_reasons": {}}']]))
   const options = { synthetic: false, legend: [] }
   const drawn = barFigures([{ ...FIGURE, panels: [{ ...FIGURE.panels[0], series }] }], documents, options)

@@ -8,11 +8,11 @@ import { createCanvas } from 'canvas'
 import { BasicPlatform, Chart, type BarElement, type ChartConfiguration } from 'chart.js'
 import { parseFragment } from 'parse5'
 import t from 'tap'
-import type { BarData, BarFigureData, BarPanelData } from '../src/compute/evidence/contract.js'
+import type { BarData, BarFigureData, BarPanelData, BarSeriesData } from '../src/compute/evidence/contract.js'
 import { panelCanvas } from '../src/render/canvas/context.js'
 import { renderFigure, warmCanvas } from '../src/render/canvas/index.js'
 import { buildBarFigure } from '../src/render/figures/bars/index.js'
-import { barText, formatValue } from '../src/render/figures/bars/panel.js'
+import { barText } from '../src/render/figures/bars/panel.js'
 import { barMark } from '../src/render/figures/bars/style.js'
 import { FIGURE_FORMATS, type FigureConfig } from '../src/render/figures/config.js'
 import { curveStyle } from '../src/render/figures/curves/style.js'
@@ -31,7 +31,7 @@ await warmCanvas()
 const SMALL = JSON.parse(await readFile(join(FIXTURES, 'bars.data.json'), 'utf8')) as BarFigureData
 
 function bar(value: number | null, more: Partial<BarData> = {}): BarData {
-  return { value, reason: value === null ? 'why' : null, published: true, decimals: null, ...more }
+  return { value, reason: value === null ? 'why' : null, published: true, ...more }
 }
 
 function panel(more: Partial<BarPanelData> = {}): BarPanelData {
@@ -89,33 +89,32 @@ function drawnBars(config: FigureConfig, k: number): DrawnBar[] {
   return bars.sort((a, b) => a.left - b.left)
 }
 
-t.test('values are printed with no digit that they do not have', async t => {
+t.test('the values of a panel are printed with the same decimals', async t => {
+  // Python 3.11: f'{value:,.{decimals}f}', with a true minus sign and none before a zero
   const cases: [number, number, string][] = [
-    [64, 2, '64'],
-    [70.4, 2, '70.4'],
+    [64, 0, '64'],
+    [64, 1, '64.0'],
+    [54.67, 1, '54.7'],
     [55.33, 2, '55.33'],
     [49.62358, 1, '49.6'],
-    [135.00000000000003, 4, '135'],
-    [48640, 0, '48,640'],
-    [1234567.5, 1, '1,234,567.5'],
-    [-6.125, 1, '\u22126.1'],
-    [-0.001, 1, '0'],
-    [0, 3, '0'],
-    [1e-7, 2, '0'],
-    [2.5e12, 0, '2.5e12']
-  ]
-  for (const [value, decimals, text] of cases) t.equal(formatValue(value, decimals), text, `${value} with ${decimals}`)
-  const stated: [number, number | null, string][] = [
-    [64, 1, '64.0'],
-    [64, null, '64'],
-    [54.67, 1, '54.7'],
+    [135.00000000000003, 1, '135.0'],
     [135, 4, '135.0000'],
     [48640, 0, '48,640'],
-    [-0.001, 1, '0.0'],
+    [1234567.5, 1, '1,234,567.5'],
     [1234.5, 2, '1,234.50'],
+    [-6.125, 1, '\u22126.1'],
+    [-0.001, 1, '0.0'],
+    [0, 3, '0.000'],
+    [1e-7, 2, '0.00'],
     [2.5e12, 1, '2.5e12']
   ]
-  for (const [value, decimals, text] of stated) t.equal(barText(value, decimals, 2), text, `${value} with ${decimals} stated`)
+  for (const [value, decimals, text] of cases) t.equal(barText(value, decimals), text, `${value} with ${decimals}`)
+  const hours = (value: number): BarSeriesData => ({ title: String(value), slot: 0, bars: [bar(value)] })
+  const config = buildBarFigure(figure([panel({ groups: ['hours'], decimals: 1, series: [hours(135), hours(49.62358)] })]))
+  t.same(
+    Object.entries(annotationsOf(config, 0)).flatMap(([name, { content }]) => (name.startsWith('value-') ? [content] : [])),
+    ['135.0', '49.6']
+  )
 })
 
 t.test('bars', async t => {
@@ -167,9 +166,9 @@ t.test('bars', async t => {
         .map(([, { content }]) => content)
     )
     t.same(texts, [
-      ['41', '52.5', '47.12', '30.25', '38.75'],
+      ['41.00', '52.50', '47.12', '30.25', '38.75'],
       ['12,345', '1,800'],
-      ['11.5', '\u22126.1', 'n/a', '\u22122']
+      ['11.5', '\u22126.1', 'n/a', '\u22122.0']
     ])
     const labels = labelRectangles({ ...config, panels: config.panels.map(one => ({ ...one })) })
     for (const [i, a] of labels.entries()) {
@@ -290,9 +289,9 @@ t.test('configuration', async t => {
     t.equal(
       buildBarFigure(SMALL).description,
       '3 panels of bars. ' +
-        '(a) Benchmarks, Solved (%): First: Before 41, Alpha 52.5, Beta 47.12; Second, on other tasks: Before 30.25, Beta 38.75 (a stand-in, not published). ' +
+        '(a) Benchmarks, Solved (%): First: Before 41.00, Alpha 52.50, Beta 47.12; Second, on other tasks: Before 30.25, Beta 38.75 (a stand-in, not published). ' +
         '(b) Cost, Hours (normalised to one machine), axis from 1,000: To the best checkpoint: Alpha 12,345, Beta 1,800. ' +
-        '(c) Gain, Points: First: Alpha 11.5, Beta \u22126.1; Second: Alpha undefined (the second operand is zero), Beta \u22122 (a stand-in, not published). ' +
+        '(c) Gain, Points: First: Alpha 11.5, Beta \u22126.1; Second: Alpha undefined (the second operand is zero), Beta \u22122.0 (a stand-in, not published). ' +
         'The data are a synthetic replica.'
     )
   })
@@ -304,6 +303,7 @@ t.test('configuration', async t => {
       [1, 2, 3, 2, 3, 3]
     )
     const crowded = panel({
+      decimals: 0,
       groups: ['a', 'b', 'c', 'd'],
       series: [0, 1, 2, 3, 4, 5].map(slot => ({ title: `s${slot}`, slot, bars: [bar(1), bar(2), bar(3), bar(4)] }))
     })
@@ -427,11 +427,11 @@ t.test('odd data are drawn, and what is undefined is said', async t => {
   const cases: ReadonlyArray<readonly [string, BarPanelData, string]> = [
     ['no value', series(bar(null)), 'no value'],
     ['no bar at all', series(null), 'no bar'],
-    ['zero', series(bar(0)), '"0"'],
+    ['zero', series(bar(0)), '"0.00"'],
     ['zero, not published', series(bar(0, { published: false })), 'a stand-in'],
     ['the beginning itself', { ...series(bar(5)), from: 5 }, 'axis from 5'],
     ['equal and negative', series(bar(-2), bar(-2)), '\u22122'],
-    ['very small', { ...series(bar(1e-9), bar(3e-9)), decimals: 10 }, '3e-9'],
+    ['very small', { ...series(bar(1e-9), bar(3e-9)), decimals: 10 }, '0.0000000030'],
     ['very large', series(bar(1e99), bar(2e98)), '1e99'],
     ['beyond what is drawn', series(bar(1e200), bar(2)), '1e200'],
     [
@@ -488,7 +488,7 @@ t.test('files', async t => {
     'Three recipes',
     '(a)',
     'Solved (%)',
-    '52.5',
+    '52.50',
     '12,345',
     'Second, on',
     'Beta',

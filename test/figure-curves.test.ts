@@ -17,6 +17,7 @@ import { renderFigure, warmCanvas } from '../src/render/canvas/index.js'
 import { openFigurePool } from '../src/render/canvas/pool.js'
 import { FIGURE_FORMATS, type FigureConfig, type Plain } from '../src/render/figures/config.js'
 import { buildCurveFigure } from '../src/render/figures/curves/index.js'
+import { LABEL_HEIGHT, placeGuideLabel } from '../src/render/figures/curves/labels.js'
 import { curveStyle } from '../src/render/figures/curves/style.js'
 import { decimateColumns } from '../src/render/figures/decimate.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
@@ -53,7 +54,7 @@ function near(
 }
 
 function series(y: readonly number[], more: Partial<CurveSeriesData> = {}): CurveSeriesData {
-  return { title: 'one', slot: 0, x: y.map((_, i) => i), y, smooth: null, gaps: [], restarts: [], marks: [], ...more }
+  return { title: 'one', slot: 0, x: y.map((_, i) => i), y, smooth: null, supplied: [], gaps: [], restarts: [], marks: [], ...more }
 }
 
 function panel(more: Partial<CurvePanelData> = {}): CurvePanelData {
@@ -420,8 +421,14 @@ t.test('configuration', async t => {
   t.test('sparse panels are dashed with markers; plain ones are not; a mean is stronger than what it is the mean of', async t => {
     const options = (k: number, label: string): { [name: string]: Plain } =>
       seriesOf(buildCurveFigure(SMALL), k).find(one => one.label === label) as unknown as { [name: string]: Plain }
-    t.match(options(1, 'Alpha'), { borderDash: [3, 2], pointStyle: 'circle', borderColor: '#0072b2' })
-    t.match(options(1, 'Beta'), { borderDash: [3, 2], pointStyle: 'triangle', pointBackgroundColor: '#ffffff', borderColor: '#e69f00' })
+    t.match(options(1, 'Alpha'), { borderDash: [3, 2], pointRadius: 0, borderColor: '#0072b2' })
+    t.match(options(1, 'Alpha, marker'), { showLine: false, pointStyle: 'circle', pointBorderColor: '#0072b2' })
+    t.match(options(1, 'Beta, marker'), {
+      showLine: false,
+      pointStyle: 'triangle',
+      pointBackgroundColor: '#ffffff',
+      pointBorderColor: '#e69f00'
+    })
     t.match(options(0, 'Alpha'), { borderDash: [], pointRadius: 0, borderWidth: 1.6, borderColor: '#0072b2' })
     t.match(options(0, 'Alpha, raw'), { borderDash: [], pointRadius: 0, borderWidth: 0.7, borderColor: '#9ccbe6' })
     t.match(options(3, 'Alpha'), { borderDash: [], pointRadius: 0, borderWidth: 0.9, borderColor: '#0072b2' })
@@ -450,7 +457,11 @@ t.test('configuration', async t => {
     t.equal(titleOf({ ...log, series: [series([-3, 5], { smooth: [-3, 1] })] }), 'Panel (1 point, 1 mean not shown: \u2264 0)')
     t.equal(titleOf({ ...log, guides: [{ value: 0, label: 'zero', series: null }] }), 'Panel (1 guide not shown: \u2264 0)')
     t.equal(titleOf({ series: [series([1, Infinity, -2e100, 3])] }), 'Panel (2 not shown: beyond 1e100)')
-    t.equal(titleOf({ scale: { kind: 'symlog', linear_to: 1 }, series: [series([-1e99, -3, 0, 0.2])] }), 'Panel', 'symlog shows all')
+    t.equal(
+      titleOf({ scale: { kind: 'symlog', linear_to: 1 }, series: [series([-1e99, -3, 0, 0.2])] }),
+      'Panel (linear to \u00b11)',
+      'symlog shows all'
+    )
   })
 
   t.test('a logarithmic axis breaks the line where a value is not on it, and marks its lower edge', async t => {
@@ -538,11 +549,24 @@ t.test('configuration', async t => {
     t.equal(titleIn({ series: [series([1, 1 - 9e-8])] }), 'Panel (range 9e\u22128 too small to show)')
     t.equal(titleIn({ series: [series([1, 1])] }), 'Panel', 'flat it is')
     t.equal(titleIn({ series: [series([1, 1 - 9e-7])] }), 'Panel')
-    t.equal(
-      titleIn({ series: [series([1, 1 - 9e-8])], guides: [{ value: 2, label: 'two', series: null }] }),
-      'Panel',
-      'against a guide it is flat indeed'
+    const two = { value: 2, label: 'two', series: null }
+    t.equal(titleIn({ series: [series([1, 1 - 9e-8])], guides: [two] }), 'Panel (range 9e\u22128 too small to show)')
+    t.equal(titleIn({ series: [series([1, 1])], guides: [two] }), 'Panel')
+    const flat = series([5, 5.001, 5], { title: 'flat', slot: 1 })
+    t.equal(titleIn({ series: [series([0, 100, 50]), flat] }), 'Panel (flat: range 1e\u22123 too small to show)')
+    t.equal(titleIn({ series: [series([0, 100, 50]), { ...flat, y: [5, 5, 5] }] }), 'Panel', 'equal values look equal')
+  })
+
+  t.test('a heading keeps whole reasons, however long it is', async t => {
+    const y = [-1, 0, 1e-200, 1e200, 5, 7]
+    const log = { scale: { kind: 'log' }, series: [series(y, { smooth: y, gaps: [9] })] } as const
+    const one = titleIn({ ...log, title: 'A heading that alone has about fifty characters, no' })
+    t.match(one, /^A.*\u2026 \(4 not shown: \u2264 0; 3 more\)$/)
+    const long = buildCurveFigure(
+      figure([panel({ ...log, series: [series([1, 1 + 1e-9, 1], { title: 'x'.repeat(150) }), series([1, 1e9])] }), panel()])
     )
+    t.match(long.panels[0].title, /^Panel \(1 note\)$/)
+    t.match(long.description, 'too small to show.')
   })
 
   t.test('labels side by side read as two', async t => {
@@ -577,7 +601,8 @@ t.test('configuration', async t => {
     )
     t.same(
       config.legend.map(key => key.label),
-      ['Alpha', 'Beta']
+      [],
+      'the curves are named at their ends'
     )
     t.same(
       config.texts.map(text => text.text),
@@ -586,7 +611,7 @@ t.test('configuration', async t => {
     t.equal(buildCurveFigure({ ...SMALL, synthetic: false }).texts.length, 1)
     t.same(
       Object.keys(annotationsOf(config, 1)).filter(name => !name.includes('leader')),
-      ['mark-0', 'mark-label-0'],
+      ['name-0', 'name-1', 'mark-0', 'mark-label-0'],
       'a shared point is marked once'
     )
     t.match(annotationsOf(config, 1), { 'mark-0': { xValue: 0, yValue: 64 }, 'mark-label-0': { content: '64.0 %' } })
@@ -724,6 +749,93 @@ t.test('configuration', async t => {
     t.pass('labels checked')
   })
 
+  t.test('curves are named at their ends; a legend stands where one is not', async t => {
+    const config = buildCurveFigure(SMALL)
+    config.panels.forEach(({ plot }, k) => {
+      const { x, y } = scalesOf(config, k)
+      SMALL.panels[k].series.forEach(({ title, x: xs, y: ys, smooth }, j) => {
+        const name = annotationsOf(config, k)[`name-${j}`] as { readonly content: string; readonly xValue: number; readonly yValue: number }
+        t.equal(name.content, title)
+        const [endX, endY] = [xs[xs.length - 1], (smooth ?? ys)[ys.length - 1]]
+        const across = Math.abs(shareOfAxis(name.xValue, x) - shareOfAxis(endX, x)) * plot.width - drawnWidth(title, 8) / 2
+        const up = Math.abs(shareOfAxis(name.yValue, y) - shareOfAxis(endY, y)) * plot.height
+        t.ok(Math.max(across, 0) < 46 && up < 56, `${title} stands ${across} and ${up} points from its end`)
+      })
+    })
+    const long = 'a name that is longer than the room beside any end'
+    t.same(
+      buildCurveFigure(figure([panel({ series: [series([1, 2], { title: long })] }), panel()])).legend.map(key => key.label),
+      [long, 'one']
+    )
+  })
+
+  t.test('markers stand on observations only, and dense series lie behind', async t => {
+    const own = series([1, 2, 3, 4], { supplied: [0, 2] })
+    const config = buildCurveFigure(figure([panel({ sparse: true, series: [own] }), panel({ series: [{ ...own, smooth: [1, 1, 2, 3] }] })]))
+    t.same(
+      pointsOf(config, 0, 'one, marker').map(({ x }) => x),
+      [1, 3]
+    )
+    t.same(
+      pointsOf(config, 0, 'one').map(({ x }) => x),
+      [0, 1, 2, 3],
+      'the line passes through all'
+    )
+    t.same(
+      seriesOf(config, 1).map(({ label }) => label),
+      ['one', 'one, raw'],
+      'a trailing mean has no markers'
+    )
+    t.match(
+      config.description,
+      '(a) Panel, Value (dashed, with a marker at every point): one has 2 observed and 2 supplied points from 0 to 3'
+    )
+    const dense = series(
+      Array.from({ length: 100 }, (_, i) => i % 7),
+      { title: 'dense', slot: 1 }
+    )
+    const two = (all: readonly CurveSeriesData[]): readonly string[] =>
+      seriesOf(buildCurveFigure(figure([panel({ series: all }), panel()])), 0).map(({ label }) => label)
+    t.same(two([own, dense]).at(-1), 'dense', 'Chart.js draws the last series first')
+    t.same(two([dense, own]), two([own, dense]))
+    t.throws(() => buildCurveFigure(figure([panel({ series: [series([1, 2], { supplied: [1, 1] })] })])), {
+      message: 'figure has supplied points out of order: 1 1, expected increasing indexes of its points (series, index 0)'
+    })
+  })
+
+  t.test('the linear part of an axis is seen, and said', async t => {
+    const config = buildCurveFigure(
+      figure([panel({ scale: { kind: 'symlog', linear_to: 0.1 }, series: [series([-300, 0.02, 0.4])] }), panel()])
+    )
+    t.match(annotationsOf(config, 0)['linear'], { type: 'box', yMin: -0.1, yMax: 0.1, drawTime: 'beforeDraw' })
+    t.equal(config.panels[0].title, 'Panel (linear to \u00b10.1)')
+    const inside = buildCurveFigure(figure([panel({ scale: { kind: 'symlog', linear_to: 1 }, series: [series([-0.2, 0.4])] }), panel()]))
+    t.equal(annotationsOf(inside, 0)['linear'], undefined, 'where the axis shows nothing else there is nothing to tell apart')
+    t.equal(inside.panels[0].title, 'Panel')
+  })
+
+  t.test('a guide is named at the right edge', async t => {
+    const noisy = series(Array.from({ length: 200 }, (_, i) => 10 + 4 * Math.sin(i * 1.7)))
+    const config = buildCurveFigure(figure([panel({ series: [noisy], guides: [{ value: 10, label: 'clip at 10', series: 0 }] }), panel()]))
+    const { xValue } = annotationsOf(config, 0)['guide-label-0'] as unknown as { readonly xValue: number }
+    const { plot } = config.panels[0]
+    const right = plot.width * (1 - shareOfAxis(xValue, scalesOf(config, 0).x)) - drawnWidth('clip at 10', 8) / 2
+    t.ok(right >= 1.9 && right < 4, `${right} points from the edge`)
+  })
+
+  t.test('the leader of a guide does not run over a name', t => {
+    const ink = new Ink(200, 60)
+    ink.addLine(0, 40, 200, 40)
+    const name = { x: 150, y: 20, width: 48, height: LABEL_HEIGHT }
+    ink.addBox(name)
+    ink.addBox({ x: 0, y: 30, width: 200, height: 30 })
+    const before = placeGuideLabel(40, 'clip', ink, [])
+    t.match(before, { free: true, box: { y: 8 } }, 'above the name, with a leader through it')
+    const place = placeGuideLabel(40, 'clip', ink, [name])
+    t.ok(place?.free === true && place.leader !== null && place.leader[0].x < name.x, JSON.stringify(place))
+    t.end()
+  })
+
   t.test('series are told apart without colour', async t => {
     // CIELAB lightness, from the sRGB and CIE definitions
     const lightness = (hex: string): number => {
@@ -813,8 +925,8 @@ t.test('alternative text', async t => {
     buildCurveFigure(SMALL).description,
     '4 panels of curves by Training step. (a) Reward, Mean score: Alpha has 32 points from 1 to 32, values from 0.3472 to 0.5845, first 0.3686, ' +
       'last 0.5213, trailing mean at the end 0.5208, passes to another session at 17; Beta has 50 points from 0 to 49, values from 0.2669 to 0.5163, first 0.325, last 0.3722, ' +
-      'trailing mean at the end 0.4408, passes to another session at 17 and 40. (b) Validation, Validation score (%) (dashed, with a marker at every point): Alpha has 7 points from 0 to 30, ' +
-      'values from 64 to 65.28, first 64, last 65.28; Beta has 10 points from 0 to 45, values from 63.53 to 68.21, first 64, last 67.49. ' +
+      'trailing mean at the end 0.4408, passes to another session at 17 and 40. (b) Validation, Validation score (%) (dashed, with a marker at every point): Alpha has 6 observed and 1 supplied point from 0 to 30, ' +
+      'values from 64 to 65.28, first 64, last 65.28; Beta has 9 observed and 1 supplied point from 0 to 45, values from 63.53 to 68.21, first 64, last 67.49. ' +
       'Marked at 0: 64.0 %. (c) Gradient norm, Norm (logarithmic axis): Alpha has 30 points from 1 to 32, values from 5.95 to 408.5, first 169, ' +
       'last 7.165, trailing mean at the end 12.95, not on the axis and marked on its lower edge at 7, 20, 36 and 40, passes to another session at 17; Beta has 49 points from 0 to 49, values from 5.104 to 30.37, first 11.23, last 7.686, ' +
       'trailing mean at the end 11.53, not on the axis and marked on its lower edge at 30, passes to another session at 40. ' +
@@ -855,18 +967,18 @@ t.test('picture', async t => {
     ['a trailing mean', without(0, 'Beta')],
     ['raw values', without(0, 'Beta, raw')],
     ['raw values behind others', without(0, 'Alpha, raw')],
-    ['markers of a mean', without(0, 'Alpha, marker')],
+    ['markers', without(1, 'Alpha, marker')],
     ['a validation series', without(1, 'Alpha')],
     [
       'dashes',
       f => {
-        ;(f.panels[1].chart.data.datasets[0] as unknown as { borderDash: number[] }).borderDash = []
+        for (const one of f.panels[1].chart.data.datasets as unknown as { borderDash: number[] }[]) one.borderDash = []
       }
     ],
     [
       'a marker style',
       f => {
-        ;(f.panels[1].chart.data.datasets[0] as unknown as { pointStyle: string }).pointStyle = 'circle'
+        ;(f.panels[1].chart.data.datasets[0] as unknown as { pointStyle: string }).pointStyle = 'triangle'
       }
     ],
     [
@@ -919,7 +1031,12 @@ t.test('picture', async t => {
       }
     ],
     ['the word synthetic', f => f.texts.pop()],
-    ['a legend key', f => f.legend.pop()]
+    [
+      'the name of a curve',
+      f => {
+        delete annotations(f, 0)['name-1']
+      }
+    ]
   ]
   t.test('is not the golden one without', async t => {
     for (const [name, mutate] of mutations) {

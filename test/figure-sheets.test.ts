@@ -8,7 +8,9 @@ import type { BarFigureData } from '../src/compute/evidence/contract.js'
 import type { Diagnosis } from '../src/compute/diagnostics/contract.js'
 import { renderFigure, renderInlineFigure, warmCanvas } from '../src/render/canvas/index.js'
 import { FIGURE_FILES, formatOf, isColumn, isDark, type FigureConfig } from '../src/render/figures/config.js'
+import { curveStyle } from '../src/render/figures/curves/style.js'
 import { buildFigures } from '../src/render/figures/index.js'
+import { INK } from '../src/render/figures/palette.js'
 import { COLUMN_SHEET, PAGE_SHEET, type FigureSheet } from '../src/render/figures/sheet.js'
 import { drawnWidth } from '../src/render/figures/text-width.js'
 import { darkColor, figureColors, pageColor } from '../src/render/figures/theme.js'
@@ -126,6 +128,19 @@ t.test('every colour has a dark one, and texts and lines are seen on either grou
   }
   t.equal(darkColor('#0072b233'), `${darkColor('#0072b2')}33`, 'opacity stays')
   t.equal(darkColor('transparent'), 'transparent')
+})
+
+t.test('names of curves are read on white, on the band of a linear part, and on both in the dark', t => {
+  const grounds = ['#ffffff', INK.minorGrid]
+  for (let slot = 0; slot < 8; slot++) {
+    const { name } = curveStyle(slot)
+    t.not(darkColor(name), name, `${name} has a dark one`)
+    for (const ground of grounds) {
+      t.ok(contrast(name, ground) >= 4.5, `${name} on ${ground}`)
+      t.ok(contrast(darkColor(name), darkColor(ground)) >= 4.5, `dark ${name} on ${ground}`)
+    }
+  }
+  t.end()
 })
 
 t.test('dark files have the dark ground and the same elements', async t => {

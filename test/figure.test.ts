@@ -24,10 +24,11 @@ import { spanStarts } from '../src/render/figures/spans.js'
 import { decimalsFor, formatFigureCount, formatFixed, formatScientific, formatSigned } from '../src/render/figures/format.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
 import { buildFigures, FIGURES, plannedFigures } from '../src/render/figures/index.js'
+import { fittedTitle } from '../src/render/figures/style.js'
 import { drawnWidth } from '../src/render/figures/text-width.js'
 import { extent, niceTicks, padRange } from '../src/render/figures/ticks.js'
 import { compare, decode, encode, halve, labelRectangles } from './support/compare-pictures.js'
-import { makeExample, oddCases, randomBoundaries, seededRandom, syntheticFigureData, walkExample } from './support/figure-data.js'
+import { MADE, makeExample, oddCases, randomBoundaries, seededRandom, syntheticFigureData, walkExample } from './support/figure-data.js'
 import { annotationsOf, FIXTURES, scalesOf, seriesOf, smallData, type LooseFigure, type Point } from './support/figure-config.js'
 import { inflatePdf, pdfStrings } from './support/pdf-text.js'
 
@@ -85,7 +86,7 @@ t.test('decimation', async t => {
 
   t.test('draws at most a few thousand points of a long trace', async t => {
     const { success, failure } = syntheticFigureData()
-    const config = buildFigure08({ synthetic: true, traces: [], success, failure })
+    const config = buildFigure08({ ...MADE, synthetic: true, traces: [], success, failure })
     for (const panel of [2, 3]) t.ok(seriesOf(config, panel).reduce((sum, series) => sum + series.data.length, 0) < 4500)
     const buckets = 2 * 450
     t.ok(decimateSpans(new Float64Array(1e6), Int32Array.of(0, 1e6), buckets).indexes.length <= 4 * (buckets + 1))
@@ -137,6 +138,24 @@ t.test('numbers, ticks and widths', async t => {
     })
     t.same(niceTicks({ min: 111.4, max: 131.6 }, 8, 'count').values, [115, 120, 125, 130])
     t.same(niceTicks({ min: 0, max: 22772 }, 10, 'count').labels, ['0', '5,000', '10,000', '15,000', '20,000'])
+    t.same(niceTicks({ min: 0, max: 22772 }, 5, 'value').labels, ['0', '5,000', '10,000', '15,000', '20,000'], 'thousands are grouped')
+    t.same(
+      niceTicks({ min: 0, max: 1.1e-6 }, 6, 'value'),
+      { values: [0, 2e-7, 4e-7, 6e-7, 8e-7, 1e-6], labels: ['0.0', '0.2', '0.4', '0.6', '0.8', '1.0'], exponent: -6 },
+      'a small factor is left to the title of the axis'
+    )
+    t.same(niceTicks({ min: -4e7, max: 2e7 }, 4, 'value'), {
+      values: [-4e7, -2e7, 0, 2e7],
+      labels: ['\u221240', '\u221220', '0', '20'],
+      exponent: 6
+    })
+    const learning = niceTicks({ min: 0, max: 1.1e-6 }, 6, 'value')
+    t.equal(fittedTitle('Learning rate', learning, 200), 'Learning rate (\u00d710\u207b\u2076)')
+    t.match(
+      fittedTitle('A title that is far too long for it', learning, 80),
+      /^A .*\u2026 \(\u00d710\u207b\u2076\)$/,
+      'which keeps it when cut'
+    )
     const random = seededRandom(4)
     for (let round = 0; round < 2000; round++) {
       const min = (random() - 0.5) * 10 ** (random() * 20 - 10)
@@ -248,7 +267,7 @@ t.test('configuration', async t => {
       const length = 1 + Math.floor(random() * 5000)
       const values = Array.from({ length }, () => (random() - 0.5) * 10 ** (random() * 4))
       const example = makeExample(values, randomBoundaries(random, length, Math.floor(random() * 40)), 'success')
-      return { synthetic: false, traces: SMALL.traces, success: example, failure: null }
+      return { ...MADE, synthetic: false, traces: SMALL.traces, success: example, failure: null }
     })
     for (const data of [SMALL, syntheticFigureData(), ...oddCases().map(odd => odd.data), ...many]) {
       const config = buildFigure08(data)
@@ -272,7 +291,7 @@ t.test('configuration', async t => {
       const level = (x: number): number => 0.5 + 0.4 * Math.sin(x * seed)
       const noise = 0.02 * (1 + (seed % 5))
       const success = walkExample(seed, { outcome: 'success', step: 1, tokens, spans: 12, level, noise, jump: 0.1 })
-      const config = buildFigure08({ synthetic: false, traces: [], success, failure: null })
+      const config = buildFigure08({ ...MADE, synthetic: false, traces: [], success, failure: null })
       const { plot } = config.panels[2]
       const { x, y } = scalesOf(config, 2)
       const [label] = labelRectangles({ ...config, panels: [config.panels[2]] })
@@ -320,10 +339,10 @@ t.test('configuration', async t => {
 t.test('alternative text', async t => {
   t.equal(
     describeFigure08(SMALL),
-    'Four panels of critic values. The upper two show the mean value and the endpoint difference of 12 traces at trainer step 1 to 6. ' +
+    'Four panels of critic values of critic_traces. The upper two show the mean value and the endpoint difference of 12 traces at trainer step 1 to 6. ' +
       '6 successes: mean value 0.722 to 0.927, last minus first value positive in 3 of 6. ' +
       '6 failures: mean value 0.094 to 0.206, last minus first value negative in 6 of 6. ' +
-      'The lower two show one trace each by retained token index, with the mean of every generated span and a dotted guide at every turn boundary. ' +
+      'The lower two show one trace each by retained token index, with the mean of every generated span and a mark at every turn boundary. ' +
       'The success example at step 4 has 60 retained tokens in 5 generated spans, values from 0.738 to 0.953, first 0.762, last 0.953; ' +
       'its largest boundary jump is 0.867 to 0.922 (+0.055) after token 31. ' +
       'The failure example at step 3 has 90 retained tokens in 8 generated spans, values from \u22120.179 to 0.445, first 0.273, last \u22120.122; ' +

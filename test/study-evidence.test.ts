@@ -392,11 +392,6 @@ const BETWEEN: readonly (readonly [string, unknown, string])[] = [
     'study stated twice: evidence.figures[1].name is "01-Scores", as is evidence.figures[0].name, expected a different one for each'
   ],
   [
-    'evidence.figures.0.panels.0.series.0.decimals',
-    [1, 2],
-    'study contradiction: evidence.figures[0].panels[0].series[0].decimals has 2 and its values has 1, expected decimals of each value, or null'
-  ],
-  [
     'evidence.figures.0.panels.1.groups',
     ['Step', 'Step'],
     'study stated twice: evidence.figures[0].panels[1].groups[1] is "Step", as is evidence.figures[0].panels[1].groups[0], expected a different one for each'

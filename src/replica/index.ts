@@ -26,7 +26,7 @@ const REPLICA_VERSION = '11'
  * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
  * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
-export const REPLICA_MANIFEST_SHA256 = 'dac12f580f21aecc27ed1aed144b58d3ca83753aa0264cde58ed8f6fb6d5e037'
+export const REPLICA_MANIFEST_SHA256 = '1e60c0c08d625d3556e1a5a8f456a84176c23d8f0c5ca1b1697c089cffa78dd0'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
 /** Prefix of unfinished folders, for every version of the generator. */

@@ -177,7 +177,7 @@ export async function finishSnapshot(
     await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
   }
   await Promise.all([finishTokens?.({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-  return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
+  return { statistics, checks, html, dump, results, excluded, figure: figureData({ plan, settings }, statistics, results, examples) }
 }
 
 /** Modules that are needed after the last trace. They are asked for at the first one too, to load while the workers are busy. */
@@ -336,12 +336,15 @@ function changedSinceVerified(context: RunContext, read: readonly HashedFile[]):
 }
 
 function figureData(
+  { plan, settings }: Pick<SnapshotWork, 'plan' | 'settings'>,
   { synthetic, success_threshold: threshold, outcome_from }: SnapshotStatistics,
   results: readonly TraceResult[],
   examples: ChosenExamples
 ): CriticTraceFigureData {
   return {
     synthetic,
+    source: plan.source,
+    labels: settings.traces.labels,
     ...(outcome_from.score === 0 ? {} : { outcomesByScore: { traces: outcome_from.score, threshold } }),
     traces: results.map(({ fields, statistics }) => ({
       step: fields.step,

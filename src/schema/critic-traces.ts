@@ -23,6 +23,7 @@ import {
   type Kind
 } from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
+import { caption } from './names.js'
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ only within one object. */
 const OUTER_KEYS: readonly (keyof SnapshotKeys)[] = ['snapshot_time', 'alignment', 'synthetic', 'traces']
@@ -98,7 +99,7 @@ const selector = refine(
   { minProperties: 1 }
 )
 
-const { expectations, examples, sampling, estimator } = DEFAULT_CRITIC_TRACE_STUDY
+const { expectations, examples, sampling, estimator, labels } = DEFAULT_CRITIC_TRACE_STUDY
 
 const expected = object({
   outcomes_per_step: {
@@ -196,6 +197,15 @@ export const CRITIC_TRACES = object({
     }),
     doc: 'The two traces that the figure shows in full.',
     default: examples
+  },
+  labels: {
+    kind: object({
+      step: { kind: caption, doc: 'Axis of trainer steps.', default: labels.step },
+      value: { kind: caption, doc: 'Axis of the values of a trace.', default: labels.value },
+      index: { kind: caption, doc: 'Axis of the tokens of a trace.', default: labels.index }
+    }),
+    doc: "Titles of the axes of the traces' figure.",
+    default: labels
   }
 })
 

@@ -288,12 +288,7 @@ const figure = object({
           kind: list(
             object({
               title: { kind: caption, doc: 'As the legend writes it.' },
-              values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' },
-              decimals: {
-                kind: nullable(list(integer(0, MAX_DECIMALS), 1, MAX_GROUPS)),
-                doc: 'Decimals of each value, trailing zeros printed: as many as were published, so that figure and text agree; null: those of the panel.',
-                default: null
-              }
+              values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' }
             }),
             1,
             MAX_SERIES
@@ -302,7 +297,7 @@ const figure = object({
         },
         decimals: {
           kind: integer(0, MAX_DECIMALS),
-          doc: 'Most decimals printed on bars whose series states none; no trailing zeros.',
+          doc: 'Decimals printed on every bar of the panel; the output has the whole value.',
           default: 0
         },
         from: { kind: finite, doc: 'Where the value axis begins; other than 0, the axis says so.', default: 0 }

@@ -103,7 +103,8 @@ export const DEFAULT_CRITIC_TRACE_STUDY = {
     score_agrees_with_outcome: false,
     distinct_uids: false
   },
-  examples: { success: null, failure: null }
+  examples: { success: null, failure: null },
+  labels: { step: 'Trainer step', value: 'Critic value', index: 'Retained token index' }
 }
 
 /** Expectations that are reported, and never failed, for a snapshot without a study. */

@@ -200,14 +200,7 @@ class EvidenceChecks extends CrossChecks {
       const here = `${at}.panels[${i}]`
       this.unique(groups.map((value, k) => ({ at: `${here}.groups[${k}]`, value })))
       this.unique(series.map(({ title }, k) => ({ at: `${here}.series[${k}].title`, value: title })))
-      series.forEach(({ values, decimals }, k) => {
-        if (decimals !== null && decimals.length !== values.length) {
-          this.refuse(
-            'contradiction',
-            `${here}.series[${k}].decimals has ${decimals.length} and its values has ${values.length}`,
-            'decimals of each value, or null'
-          )
-        }
+      series.forEach(({ values }, k) => {
         if (values.length !== groups.length) {
           this.refuse(
             'contradiction',

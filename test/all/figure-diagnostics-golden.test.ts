@@ -52,7 +52,7 @@ const MUTATIONS: Readonly<Record<string, readonly Mutation[]>> = {
     ['a line', without(1, ALL)],
     ['a band', without(0, `${ALL}, interval`)],
     ['the line at 0.5', without(3, 'guide')],
-    ['pairs of one step', without(3, 'pairs of one step, in (d)')],
+    ['pairs of one step', without(3, 'pairs of one step')],
     [
       'dashes of the returns',
       f => {

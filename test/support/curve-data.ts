@@ -34,7 +34,7 @@ interface Shape {
 function series(seed: number, { title, slot, x, level, smooth = true, marks = [] }: Shape): CurveSeriesData {
   const random = seededRandom(seed)
   const y = x.map((_, i) => level(x.length === 1 ? 0 : i / (x.length - 1), random))
-  return { title, slot, x, y, smooth: smooth ? trailingMean(y) : null, gaps: [], restarts: [], marks }
+  return { title, slot, x, y, smooth: smooth ? trailingMean(y) : null, supplied: [], gaps: [], restarts: [], marks }
 }
 
 type PanelShape = Pick<CurvePanelData, 'title' | 'yTitle'> & Partial<CurvePanelData> & { readonly series: readonly CurveSeriesData[] }

@@ -3,7 +3,10 @@
  * boundaries, on the bfloat16 grid as a critic's would be. Shaped like critic traces; measured from nothing.
  */
 import type { CriticTraceFigureData, ExampleTrace, Jump } from '../../src/compute/traces/contract.js'
-import type { Outcome } from '../../src/schema/traces.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, type Outcome } from '../../src/schema/traces.js'
+
+/** What every figure of made-up traces is called. */
+export const MADE = { source: 'made', labels: DEFAULT_CRITIC_TRACE_STUDY.labels } as const
 
 /** Mulberry32: 32 bits of state, the same numbers everywhere. */
 export function seededRandom(seed: number): () => number {
@@ -113,7 +116,7 @@ export function syntheticFigureData(): CriticTraceFigureData {
   traces[2 * (127 - 112)].delta = success.values[3551] - success.values[0]
   traces[2 * (118 - 112) + 1].mean = failure.values.reduce((a, b) => a + b) / failure.values.length
   traces[2 * (118 - 112) + 1].delta = failure.values[22772] - failure.values[0]
-  return { synthetic: true, traces, success, failure }
+  return { ...MADE, synthetic: true, traces, success, failure }
 }
 
 export interface OddCase {
@@ -129,13 +132,13 @@ export function oddCases(): readonly OddCase[] {
   const noise = (length: number, level = 0.5, width = 0.1): number[] => Array.from({ length }, () => level + width * (random() - 0.5))
   const trace = (step: number | null, outcome: Outcome | null, mean: number, delta: number) => ({ step, outcome, mean, delta })
   const few = [trace(1, 'success', 0.9, 0.1), trace(1, 'failure', 0.1, -0.1), trace(2, 'success', 0.8, 0), trace(2, 'failure', 0.2, 0.02)]
-  const none = { synthetic: false, traces: few, success: null, failure: null }
+  const none = { ...MADE, synthetic: false, traces: few, success: null, failure: null }
   const crowded = makeExample(noise(6000), randomBoundaries(random, 6000, 150), 'failure')
   const huge = makeExample(noise(6000), randomBoundaries(random, 6000, 2000), 'failure')
   return [
     { name: 'nothing at all', data: { ...none, traces: [] }, says: 'no trace' },
-    { name: 'no examples', data: none, says: 'no success example' },
-    { name: 'one trace', data: { ...none, traces: [trace(7, 'failure', 0.25, -0.5)] }, says: 'no failure example' },
+    { name: 'no examples', data: none, says: 'No success example: none was chosen.' },
+    { name: 'one trace', data: { ...none, traces: [trace(7, 'failure', 0.25, -0.5)] }, says: 'No failure example: none was chosen.' },
     { name: 'no steps', data: { ...none, traces: few.map(t => ({ ...t, step: null })) }, says: 'Snapshot order (no trace states a step)' },
     {
       name: 'some steps',
@@ -158,12 +161,12 @@ export function oddCases(): readonly OddCase[] {
     {
       name: 'all values equal',
       data: { ...none, success: makeExample(new Array<number>(50).fill(0.5), [10, 20], 'success') },
-      says: '0.500 \u2192 0.500 (0.000)'
+      says: 'no change at a boundary'
     },
     {
       name: 'all values zero',
       data: { ...none, success: makeExample(new Float64Array(50), [10, 20], 'success') },
-      says: '0.000 \u2192 0.000 (0.000)'
+      says: 'no change at a boundary'
     },
     {
       name: 'every token its own span',
@@ -178,7 +181,7 @@ export function oddCases(): readonly OddCase[] {
       says: '40 generated spans'
     },
     { name: '150 boundaries', data: { ...none, failure: crowded }, says: '151 generated spans' },
-    { name: '2,000 boundaries', data: { ...none, failure: huge }, says: '2,001 generated spans; guides too close to draw' },
+    { name: '2,000 boundaries', data: { ...none, failure: huge }, says: 'turn boundary (tick)' },
     {
       name: 'a full plot',
       data: {
@@ -191,7 +194,11 @@ export function oddCases(): readonly OddCase[] {
       },
       says: '1.000 \u2192 0.000 (\u22121.000)'
     },
-    { name: 'tiny values', data: { ...none, success: makeExample(noise(100, 3e-12, 1e-12), [49], 'success') }, says: 'e\u221212' },
+    {
+      name: 'tiny values',
+      data: { ...none, success: makeExample(noise(100, 3e-12, 1e-12), [49], 'success') },
+      says: 'Critic value (\u00d710\u207b\u00b9\u00b2)'
+    },
     {
       name: 'large values',
       data: { ...none, traces: few.map(t => ({ ...t, mean: t.mean * 1e9 })), success: makeExample(noise(100, -4e8, 1e7), [49], 'success') },
@@ -200,7 +207,7 @@ export function oddCases(): readonly OddCase[] {
     {
       name: 'values at the limits of a double',
       data: { ...none, success: makeExample([-1.7e308, 1.7e308, 0], [1], 'success') },
-      says: 'not drawn: values beyond 1e100'
+      says: 'No success example: values beyond 1e100.'
     },
     {
       name: 'a mean that overflowed',

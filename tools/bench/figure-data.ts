@@ -43,7 +43,14 @@ async function critics(page: string, selectors: CriticTraceStudy['examples']): P
       maxBoundaryJump: s.maxBoundaryJump
     }
   }
-  return { synthetic: true, traces, success: examples.success ?? null, failure: examples.failure ?? null }
+  return {
+    synthetic: true,
+    source: 'critic_traces',
+    labels: DEFAULT_CRITIC_TRACE_STUDY.labels,
+    traces,
+    success: examples.success ?? null,
+    failure: examples.failure ?? null
+  }
 }
 
 /** What the study's figures draw; the examples are those that it names. */

@@ -148,7 +148,7 @@ export interface BarPanelData {
   readonly axis: string
   readonly groups: readonly string[]
   readonly series: readonly BarSeriesData[]
-  /** largest number of decimals printed on a bar */
+  /** decimals printed on every bar */
   readonly decimals: number
   /** start of the axis, and of the bars; where it is 0 and values are negative, the axis starts below it */
   readonly from: number
@@ -169,6 +169,4 @@ export interface BarData {
   readonly reason: string | null
   /** false: a stand-in that no source publishes */
   readonly published: boolean
-  /** number of printed decimals, trailing zeros included; null: at most the panel's `decimals` */
-  readonly decimals: number | null
 }

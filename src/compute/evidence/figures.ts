@@ -45,7 +45,7 @@ function barPanelData(panel: BarPanelRequest, at: string, titles: readonly strin
     groups,
     decimals,
     from,
-    series: series.map(({ title: name, values, decimals: stated }, k) => ({
+    series: series.map(({ title: name, values }, k) => ({
       title: name,
       slot: titles.indexOf(name),
       bars: values.map((reference, j) => {
@@ -60,7 +60,7 @@ function barPanelData(panel: BarPanelRequest, at: string, titles: readonly strin
             expected: `at least ${from}, where ${at}.from begins the axis`
           })
         }
-        return { value, reason, published, decimals: stated?.[j] ?? null }
+        return { value, reason, published }
       })
     }))
   }

@@ -205,6 +205,8 @@ export interface CurveSeriesData {
   readonly y: Numbers
   /** trailing mean, scaled; null: none is drawn */
   readonly smooth: Numbers | null
+  /** increasing indexes of the points that are no observations of this curve: those of another selection, or of no history */
+  readonly supplied: readonly number[]
   /** x of logged values that are not finite; an x at which a point is drawn is left out */
   readonly gaps: Numbers
   /** x of each observed point whose session differs from that of the observed point before it */

@@ -88,10 +88,17 @@ function seriesData(
     x: curve.x,
     y,
     smooth: metric.sparse || curve.trailingMean === null ? null : scaled(curve.trailingMean, metric),
+    supplied: suppliedOf(curve),
     gaps: gapsOf(curve),
     restarts: restartsOf(curve),
     marks: at < 0 ? [] : [{ x: curve.x[at], y: y[at], label: analysis.shared_reference?.label ?? '' }]
   }
+}
+
+function suppliedOf({ source }: DisplayedCurve): number[] {
+  const indexes: number[] = []
+  for (let k = 0; k < source.length; k++) if (source[k] !== 0) indexes.push(k)
+  return indexes
 }
 
 /** x of values that are not finite. An x at which the curve has a point is left out. */

@@ -118,6 +118,10 @@ export interface ExampleTrace {
 /** The complete data of Figure 8. */
 export interface CriticTraceFigureData {
   readonly synthetic: boolean
+  /** name of the snapshot */
+  readonly source: string
+  /** titles of the axes, as the study has them */
+  readonly labels: { readonly step: string; readonly value: string; readonly index: string }
   /**
    * number of traces whose outcome comes from their score, and the score that a success exceeds; absent where there are
    * none

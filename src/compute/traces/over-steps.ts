@@ -72,6 +72,7 @@ export function stepsFigure(
       x: points.map(({ step }) => step),
       y: points.map(({ value }) => value),
       smooth: null,
+      supplied: [],
       gaps: [],
       restarts: [],
       marks: []

@@ -6,14 +6,23 @@ function withMinus(text: string): string {
   return text.startsWith('-') ? (/[1-9I]/.test(text) ? MINUS : '') + text.slice(1) : text
 }
 
+function grouped(text: string): string {
+  return text.replace(/^-?\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ','))
+}
+
+/** Formats as 1,234.50 with exactly so many decimals. @param value of a size below 1e21 */
+export function formatDecimals(value: number, digits: number): string {
+  return withMinus(grouped(value.toFixed(digits)))
+}
+
 /**
- * Formats with `toFixed`. Scientific notation is used where that would be longer than about ten characters or show only
- * zeros.
+ * Formats with exactly so many decimals. Scientific notation is used where that would be longer than about ten characters
+ * or show only zeros.
  */
 export function formatFixed(value: number, digits: number): string {
   const size = Math.abs(value)
   if (size >= 1e6 || (digits > 8 && size < 1e-3 && size > 0)) return formatScientific(value)
-  return withMinus(value.toFixed(digits > 8 ? 3 : digits))
+  return formatDecimals(value, digits > 8 ? 3 : digits)
 }
 
 export function formatSigned(value: number, digits: number): string {
@@ -34,8 +43,16 @@ export function formatScientific(value: number, digits?: number): string {
 
 /** Formats as 22,773. `Intl` is not used, because its data differ between builds of Node. */
 export function formatFigureCount(value: number): string {
-  const text = String(Math.abs(value)).replace(/^\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ','))
+  const text = grouped(String(Math.abs(value)))
   return value < 0 ? MINUS + text : text
+}
+
+const SUPERSCRIPTS = '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'
+
+/** Formats a power of ten as 10⁻⁶. */
+export function formatPower(exponent: number): string {
+  const digits = [...String(Math.abs(exponent))].map(digit => SUPERSCRIPTS[Number(digit)]).join('')
+  return `10${exponent < 0 ? '\u207b' : ''}${digits}`
 }
 
 /** `1 span`, `25 spans`. */

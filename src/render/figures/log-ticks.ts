@@ -3,7 +3,7 @@
  * An axis of less than two decades also has twice and five times a power, or plain round numbers. Between them are
  * minor ticks: the other multiples, or the powers that are left out.
  */
-import { formatFigureCount, formatScientific } from './format.js'
+import { formatFigureCount, formatPower, formatScientific } from './format.js'
 import { axisMap, type AxisMap } from './scales.js'
 import { niceTicks, type Range, type Ticks } from './ticks.js'
 
@@ -11,15 +11,9 @@ import { niceTicks, type Range, type Ticks } from './ticks.js'
 const LABEL_SPACING = 11
 /** Points that a decade needs so that lines at the multiples 2 to 9 stay apart. */
 const MINOR_DECADE = 24
-const DIGITS = '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'
 
 function power(exponent: number): number {
   return Number(`1e${exponent}`)
-}
-
-function superscript(exponent: number): string {
-  const digits = [...String(Math.abs(exponent))].map(digit => DIGITS[Number(digit)]).join('')
-  return exponent < 0 ? `\u207b${digits}` : digits
 }
 
 function isPlain(exponent: number): boolean {
@@ -29,7 +23,7 @@ function isPlain(exponent: number): boolean {
 /** Label such as `100`, or `10⁵` where a power of the axis has more than four zeros. */
 function powerLabel(multiple: number, exponent: number, plain: boolean): string {
   if (plain) return formatFigureCount(Number(`${multiple}e${exponent}`))
-  return `${multiple === 1 ? '' : `${multiple}\u00d7`}10${superscript(exponent)}`
+  return `${multiple === 1 ? '' : `${multiple}\u00d7`}${formatPower(exponent)}`
 }
 
 interface Tick {

@@ -61,6 +61,8 @@ const STEP_X = 8
 const STEP_Y = 4
 /** a shorter arrow is not recognized as one */
 const SHORTEST_LEADER = 14
+/** what is longer than this counts fourfold: a reader loses the way */
+export const LONG_LEADER = 48
 
 export function clamp(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value))
@@ -111,7 +113,7 @@ export function placeLabel({ area, label, target, envelope }: LabelProblem): Lab
         const from = { x: clamp(to.x, x, x + label.width), y: clamp(to.y, y, y + label.height) }
         const length = Math.hypot(to.x - from.x, to.y - from.y)
         const tooShort = length < SHORTEST_LEADER ? 500 : 0
-        const cost = overlap * 2 + length + 3 * crossedInk(envelope, from, to, length) + tooShort
+        const cost = overlap * 2 + length + 3 * Math.max(0, length - LONG_LEADER) + 3 * crossedInk(envelope, from, to, length) + tooShort
         if (cost < bestCost) {
           bestCost = cost
           best = { x, y, from, to, overlap }

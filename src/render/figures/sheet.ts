@@ -2,6 +2,8 @@
  * The sheet on which a figure is laid out, in points: as wide as the text of a page (170 mm), or as one of its two columns (88 mm), where
  * panels stand one below the other. The texts have the same size on both. Widths are whole numbers of pixels at 300 dpi.
  */
+import type { Rectangle } from './config.js'
+
 export interface FigureSheet {
   readonly width: number
   /** most panels side by side */
@@ -31,4 +33,9 @@ export function innerWidth({ width }: FigureSheet): number {
 /** A multiple of 6 points is a whole number of pixels at 300 dpi. */
 export function sheetHeight(needed: number): number {
   return Math.ceil(needed / 6) * 6
+}
+
+/** A box that was laid out from 0, below what stands above it. */
+export function loweredBox(box: Rectangle, by: number): Rectangle {
+  return { ...box, y: box.y + by }
 }

@@ -1,8 +1,9 @@
 /** The common style of all figures: type sizes, axes, legends. No text is smaller than 8 points. The colours stand in `palette.ts`. */
 import type { AxisScale } from '../../schema/histories.js'
 import type { BarMark, FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
+import { formatPower } from './format.js'
 import { INK, type SeriesStyle } from './palette.js'
-import { drawnWidth } from './text-width.js'
+import { drawnWidth, fitWidth } from './text-width.js'
 import { fittingTicks, type Range, type Ticks } from './ticks.js'
 
 export const FONT_FAMILY = 'DejaVu Sans'
@@ -65,6 +66,12 @@ function scaleType(scale: AxisScale): { readonly [key: string]: Plain } {
 /** One value for all grid lines. Where some are minor, one value for each. */
 function byTick<T extends Plain>({ minor }: Ticks, major: T, other: T): Plain {
   return minor === undefined ? major : minor.map(isMinor => (isMinor ? other : major))
+}
+
+/** The title of an axis, cut to a width, with the power of ten that its labels are in: `Learning rate (×10⁻⁶)`. */
+export function fittedTitle(title: string, { exponent }: Ticks, width: number): string {
+  const factor = exponent === undefined ? '' : ` (\u00d7${formatPower(exponent)})`
+  return fitWidth(title, TEXT_SIZE, width - drawnWidth(factor, TEXT_SIZE)) + factor
 }
 
 export function chartAxis({ axis, range, ticks, title, size, grid = true, scale = LINEAR }: AxisOptions): Plain {

@@ -20,7 +20,7 @@ const SUPERSCRIPT = 821
 
 /** Further characters that the figures themselves write. */
 const OTHERS: ReadonlyMap<string, number> = new Map([
-  ...[...'\u2212\u2192\u2264\u00d7'].map((character): [string, number] => [character, 1716]),
+  ...[...'\u2212\u2192\u2264\u00d7\u00b1'].map((character): [string, number] => [character, 1716]),
   ...[...'\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'].map((digit): [string, number] => [digit, SUPERSCRIPT]),
   ['\u207b', 1081]
 ])

@@ -1,5 +1,5 @@
 /** Chooses axis limits and tick positions. They depend on the data alone, so that a configuration can state them. */
-import { formatFigureCount, formatFixed, formatScientific } from './format.js'
+import { formatDecimals, formatFigureCount } from './format.js'
 
 export interface Range {
   readonly min: number
@@ -11,6 +11,8 @@ export interface Ticks {
   readonly labels: readonly string[]
   /** true for a fine grid line without a label; absent where there is none */
   readonly minor?: readonly boolean[]
+  /** the labels are in this power of ten, which the title of the axis states; absent: in units */
+  readonly exponent?: number
 }
 
 /** Smallest and largest of the finite numbers in all lists. Null where there are no numbers. */
@@ -50,13 +52,21 @@ export function padRange(range: Range, fraction: number): Range {
   return { min: middle - padded, max: middle + padded }
 }
 
-/** Labels of an axis in one notation, with as many digits as distinguish neighbours. */
-function tickLabels(values: readonly number[], power: number, kind: 'count' | 'value'): string[] {
-  if (kind === 'count') return values.map(formatFigureCount)
+/** Below and from these sizes the labels of an axis are in a power of ten, a multiple of three: 0.5 ×10⁻⁶ in place of 0.0000005. */
+const UNITS = { from: 1e-3, below: 1e6 } as const
+
+/**
+ * Ticks with labels in one notation, with as many decimals as distinguish neighbours.
+ * @param power of the ticks' distance
+ */
+function labelled(values: readonly number[], power: number, kind: 'count' | 'value'): Ticks {
+  if (kind === 'count') return { values, labels: values.map(formatFigureCount) }
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
-  if (power >= -8 && size < 1e6) return values.map(value => formatFixed(value, Math.max(0, -power)))
-  const digits = Math.max(0, Math.floor(Math.log10(size)) - power)
-  return values.map(value => formatScientific(value, digits))
+  const inUnits = size === 0 || (size >= UNITS.from && size < UNITS.below)
+  if (inUnits) return { values, labels: values.map(value => formatDecimals(value, Math.max(0, -power))) }
+  const exponent = Math.floor(Math.log10(size) / 3) * 3
+  const scaled = (value: number): number => (exponent < 0 ? value * 10 ** -exponent : value / 10 ** exponent)
+  return { values, labels: values.map(value => formatDecimals(scaled(value), Math.max(0, exponent - power))), exponent }
 }
 
 /** Multiples of 1, 2 or 5 times a power of ten inside the range: as many as possible, at most `atMost`. */
@@ -72,7 +82,7 @@ export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value')
       const to = Math.floor(range.max / step)
       if (to - from + 1 > atMost) continue
       const values = Array.from({ length: to - from + 1 }, (_, k) => at(from + k) + 0)
-      return { values, labels: tickLabels(values, power, kind) }
+      return labelled(values, power, kind)
     }
   }
 }
@@ -95,13 +105,14 @@ const LABEL_GAP = 8
 export function fittingTicks(range: Range, atMost: number, axis: FittedAxis, kind: 'count' | 'value' = 'count'): Ticks {
   const at = (value: number): number => ((value - axis.range.min) / (axis.range.max - axis.range.min)) * axis.width
   for (let most = atMost; ; most--) {
-    const { values, labels } = niceTicks(range, most, kind)
+    const { values, labels, exponent } = niceTicks(range, most, kind)
     const half = labels.map(label => axis.labelWidth(label) / 2)
     const inside = values.map((_, k) => k).filter(k => at(values[k]) + half[k] <= axis.width + axis.overhang)
     const apart = inside.every((k, j) => {
       const before = inside[j - 1]
       return j === 0 || at(values[k]) - at(values[before]) >= half[k] + half[before] + LABEL_GAP
     })
-    if (apart || most === 1) return { values: inside.map(k => values[k]), labels: inside.map(k => labels[k]) }
+    if (!apart && most > 1) continue
+    return { values: inside.map(k => values[k]), labels: inside.map(k => labels[k]), ...(exponent === undefined ? {} : { exponent }) }
   }
 }

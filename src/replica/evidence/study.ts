@@ -403,11 +403,10 @@ const TITLES = { base: 'Base model', gspo: 'GSPO', sao: 'SAO' } as const
 const OWN_BEST = 'To its own best checkpoint'
 const NORMALISED = 'concurrency-normalised'
 
-/** @param decimals as published: of GSPO's value, of SAO's value */
-function pair(gspo: Reference, sao: Reference, decimals: readonly [number, number]): BarFigureRequest['panels'][number]['series'] {
+function pair(gspo: Reference, sao: Reference): BarFigureRequest['panels'][number]['series'] {
   return [
-    { title: TITLES.gspo, values: [gspo], decimals: [decimals[0]] },
-    { title: TITLES.sao, values: [sao], decimals: [decimals[1]] }
+    { title: TITLES.gspo, values: [gspo] },
+    { title: TITLES.sao, values: [sao] }
   ]
 }
 
@@ -422,10 +421,9 @@ const FIGURES: readonly BarFigureRequest[] = [
         groups: ['Verified', 'Multilingual'],
         series: (['base', 'gspo', 'sao'] as const).map(name => ({
           title: TITLES[name],
-          values: [stated(`${name}.verified`), stated(`${name}.multilingual`)],
-          decimals: [1, name === 'base' ? 1 : 2]
+          values: [stated(`${name}.verified`), stated(`${name}.multilingual`)]
         })),
-        decimals: 2,
+        decimals: 1,
         from: 0
       }
     ]
@@ -438,7 +436,7 @@ const FIGURES: readonly BarFigureRequest[] = [
         title: 'Rollouts to best',
         axis: 'Rollouts',
         groups: [OWN_BEST],
-        series: pair(stated('gspo.rollouts_to_best'), stated('sao.rollouts_to_best'), [0, 0]),
+        series: pair(stated('gspo.rollouts_to_best'), stated('sao.rollouts_to_best')),
         decimals: 0,
         from: 0
       },
@@ -446,16 +444,16 @@ const FIGURES: readonly BarFigureRequest[] = [
         title: 'Step duration',
         axis: `Minutes (only SAO ${NORMALISED})`,
         groups: ['A training step'],
-        series: pair(stated('gspo.step_minutes'), followed('sao.step_minutes.displayed'), [1, 2]),
-        decimals: 2,
+        series: pair(stated('gspo.step_minutes'), followed('sao.step_minutes.displayed')),
+        decimals: 1,
         from: 0
       },
       {
         title: 'Time to best',
         axis: `Hours (${NORMALISED})`,
         groups: [OWN_BEST],
-        series: pair(followed('hours_to_best.gspo.displayed'), followed('hours_to_best.sao.displayed'), [4, 4]),
-        decimals: 4,
+        series: pair(followed('hours_to_best.gspo.displayed'), followed('hours_to_best.sao.displayed')),
+        decimals: 1,
         from: 0
       }
     ]

@@ -231,7 +231,7 @@ export const HISTORY_STUDY: WrittenHistories = {
       view: 'step',
       x_title: 'Training step',
       panels: [
-        panel('explained_variance', { scale: { kind: 'symlog', linear_to: 1 } }),
+        panel('explained_variance', { scale: { kind: 'symlog', linear_to: 0.1 } }),
         panel('advantage_mean'),
         panel('critic_grad_norm', {
           scale: { kind: 'log' },

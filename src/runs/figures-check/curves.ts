@@ -1,6 +1,7 @@
 /** What the panels of a figure of curves are to draw: the points of `wandb/points.arrow`, scaled and thinned as the figure does. */
 import type { Table } from 'apache-arrow'
 import { Fault } from '../../core/errors.js'
+import { OBSERVED } from '../../compute/histories/display.js'
 import { plottedValue } from '../../compute/histories/drawn-numbers.js'
 import type { SvgAxis } from '../../ingest/svg/drawn-figure.js'
 import { decimateColumns } from '../../render/figures/decimate.js'
@@ -19,6 +20,8 @@ interface PointColumns {
   readonly value: Float64Array
   /** NaN where the curve has none */
   readonly mean: Float64Array
+  /** not finite for a point that is supplied or shared: such a point has no marker */
+  readonly observed: Float64Array
 }
 
 /** Names of what a series draws beside its line, behind its title: they have no point of the file of their own. */
@@ -30,23 +33,24 @@ export function isUnchecked(series: string): boolean {
 
 export class CurvePoints {
   /** analysis, view, metric and selection as JSON -> points in the order of the file */
-  readonly #curves = new Map<string, { x: number[]; value: number[]; mean: number[] }>()
+  readonly #curves = new Map<string, { x: number[]; value: number[]; mean: number[]; observed: number[] }>()
 
   constructor(table: Table, file: string) {
-    const names = ['analysis', 'view', 'metric', 'algorithm', 'x', 'value', 'trailing_mean']
+    const names = ['analysis', 'view', 'metric', 'algorithm', 'x', 'value', 'trailing_mean', 'provenance']
     const columns = names.map(name => {
       const column = table.getChild(name)
       if (column !== null) return column
       throw new Fault({ format: 'arrow', problem: 'missing column', found: 'nothing', expected: name, place: { file } })
     })
     for (let i = 0; i < table.numRows; i++) {
-      const [analysis, view, metric, algorithm, x, value, mean] = columns.map((column): unknown => column.get(i))
+      const [analysis, view, metric, algorithm, x, value, mean, provenance] = columns.map((column): unknown => column.get(i))
       const key = JSON.stringify([analysis, view, metric, algorithm])
-      const curve = this.#curves.get(key) ?? { x: [], value: [], mean: [] }
+      const curve = this.#curves.get(key) ?? { x: [], value: [], mean: [], observed: [] }
       this.#curves.set(key, curve)
       curve.x.push(numberOf(x))
       curve.value.push(numberOf(value))
       curve.mean.push(numberOf(mean))
+      curve.observed.push(provenance === OBSERVED ? numberOf(value) : NaN)
     }
   }
 
@@ -56,8 +60,13 @@ export class CurvePoints {
 
   of(figure: CurveFigure, panel: CurvePanel, selection: string): PointColumns {
     const curve = this.#curves.get(JSON.stringify([figure.analysis, figure.view, panel.metric, selection]))
-    const { x = [], value = [], mean = [] } = curve ?? {}
-    return { x: Float64Array.from(x), value: Float64Array.from(value), mean: Float64Array.from(mean) }
+    const { x = [], value = [], mean = [], observed = [] } = curve ?? {}
+    return {
+      x: Float64Array.from(x),
+      value: Float64Array.from(value),
+      mean: Float64Array.from(mean),
+      observed: Float64Array.from(observed)
+    }
   }
 }
 
@@ -91,7 +100,7 @@ export function curveSeries(
   axes: { readonly x: SvgAxis; readonly y: SvgAxis }
 ): ExpectedSeries[] {
   return figure.series.flatMap(({ title, selection }): ExpectedSeries[] => {
-    const { x, value, mean } = curves.of(figure, panel, selection)
+    const { x, value, mean, observed } = curves.of(figure, panel, selection)
     const raw = shown(x, value, axes.y, panel)
     const smooth = panel.sparse || panel.trailing_mean === null ? null : shown(x, mean, axes.y, panel)
     const name = cleanText(title)
@@ -101,14 +110,12 @@ export function curveSeries(
       either: thinned(points, axes.x),
       total: points.x.length
     })
-    const marked = (points: DataPoints): ExpectedSeries => ({
-      name: `${name}, marker`,
-      kind: 'some',
-      either: [() => points],
-      total: points.x.length
-    })
+    const seen = shown(x, observed, axes.y, panel)
+    const markers = { name: `${name}, marker`, either: panel.sparse ? thinned(seen, axes.x) : [() => seen], total: seen.x.length }
     if (raw.x.length === 0) return []
-    return smooth === null ? [line(name, raw), marked(raw)] : [line(`${name}, raw`, raw), line(name, smooth), marked(smooth)]
+    return smooth === null
+      ? [line(name, raw), { ...markers, kind: panel.sparse ? 'markers' : 'some' }]
+      : [line(`${name}, raw`, raw), line(name, smooth)]
   })
 }
 

@@ -25,31 +25,16 @@ export function button(text: string, press: () => void, attributes: Readonly<Rec
   return element('button', { text, attributes: { type: 'button', ...attributes }, on: { click: press } })
 }
 
-const wanted = new Set<() => void>()
-let waits = false
-
-/** What is asked for while others draw is drawn in the same frame, but nothing twice. */
-function drawFrame(): void {
-  const drawn = new Set<() => void>()
-  try {
-    for (const draw of wanted) {
-      if (drawn.has(draw)) continue
-      drawn.add(draw)
-      wanted.delete(draw)
-      draw()
-    }
-  } finally {
-    waits = wanted.size > 0
-    if (waits) requestAnimationFrame(drawFrame)
-  }
-}
-
-/** Calls `draw` once in the next frame, however often it is asked to; in this frame where another that draws asks for it. */
+/** Calls `draw` once in the next frame, however often it is asked to. */
 export function oncePerFrame(draw: () => void): () => void {
+  let waits = false
   return () => {
-    wanted.add(draw)
-    if (!waits) requestAnimationFrame(drawFrame)
+    if (waits) return
     waits = true
+    requestAnimationFrame(() => {
+      waits = false
+      draw()
+    })
   }
 }
 

@@ -2,7 +2,10 @@
 import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
 import type { Outcome } from '../../../schema/traces.js'
 import { decimalsFor, formatFigureCount, formatFixed, formatPlural, formatSigned } from '../format.js'
+import { cleanText } from '../text-width.js'
 import { extent } from '../ticks.js'
+import { positionsOf } from './overview.js'
+import { isMany } from './summary.js'
 
 function span(values: readonly number[], format: (value: number) => string): string {
   const range = extent(values)
@@ -40,8 +43,10 @@ function describeExample(outcome: Outcome, example: ExampleTrace | null): string
     `values from ${three(range.min)} to ${three(range.max)}, first ${three(values[0])}, last ${three(last)}; ` +
     (jump === null
       ? 'it has no turn boundary.'
-      : `its largest boundary jump is ${formatFixed(jump.from, digits)} to ${formatFixed(jump.to, digits)} ` +
-        `(${formatSigned(jump.delta, digits)}) after token ${formatFigureCount(jump.from_index)}.`)
+      : jump.delta === 0
+        ? 'its value changes at no turn boundary.'
+        : `its largest boundary jump is ${formatFixed(jump.from, digits)} to ${formatFixed(jump.to, digits)} ` +
+          `(${formatSigned(jump.delta, digits)}) after token ${formatFigureCount(jump.from_index)}.`)
   )
 }
 
@@ -52,8 +57,11 @@ export function describeFigure08(data: CriticTraceFigureData): string {
     formatFigureCount
   )
   const unknown = traces.filter(trace => trace.outcome === null).length
+  const shown = [success, failure].filter(example => example !== null && example.values.length > 0).length
+  const many = isMany(positionsOf(traces)) ? ', as median, quartiles and range from 5 to 95 % of each outcome,' : ''
   return (
-    'Four panels of critic values. The upper two show the mean value and the endpoint difference of ' +
+    `${['Two', 'Three', 'Four'][shown]} panels of critic values of ${cleanText(data.source)}. ` +
+    `${shown === 0 ? 'They' : 'The upper two'} show the mean value and the endpoint difference${many} of ` +
     `${formatPlural(traces.length, 'trace')}${steps === '' ? '' : ` at trainer step ${steps}`}.` +
     describeOutcome(traces, 'success') +
     describeOutcome(traces, 'failure') +
@@ -61,8 +69,10 @@ export function describeFigure08(data: CriticTraceFigureData): string {
     (byScore === undefined
       ? ''
       : ` The outcome of ${formatPlural(byScore.traces, 'trace')} is told by the score: above ${byScore.threshold} is a success.`) +
-    ' The lower two show one trace each by retained token index, with the mean of every generated span' +
-    ' and a dotted guide at every turn boundary.' +
+    (shown === 0
+      ? ''
+      : ` The lower ${shown === 2 ? 'two show one trace each' : 'one shows one trace'} by retained token index, with the mean of every generated span` +
+        ' and a mark at every turn boundary.') +
     describeExample('success', success) +
     describeExample('failure', failure) +
     (synthetic ? ' The data are a synthetic replica.' : '')

@@ -1,22 +1,23 @@
 /**
- * Panels (c) and (d): one trace by retained token index. From back to front they show a dotted guide at every boundary,
- * the raw values (decimated per span, see `decimate.ts`), the mean of every span over all of its values, and the
- * largest boundary jump with its arrow and label. A boundary after token i is drawn at i + 1/2. A span is drawn from
- * half a token before its first token to half a token after its last.
+ * Panels (c) and (d): one trace by retained token index. From back to front they show every boundary (as a dotted guide, or
+ * where there are many as a tick on the lower edge), the raw values (decimated per span, see `decimate.ts`), the mean of
+ * every span over all of its values, and the largest boundary jump with its arrow and label. A boundary after token i is
+ * drawn at i + 1/2. A span is drawn from half a token before its first token to half a token after its last, and a span
+ * of one token as a dot.
  */
-import type { ExampleTrace, Jump } from '../../../compute/traces/contract.js'
+import type { CriticTraceFigureData, ExampleTrace, Jump } from '../../../compute/traces/contract.js'
 import { Fault } from '../../../core/errors.js'
 import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { decimateSpans, spanMeans, type Decimated } from '../decimate.js'
 import { spanStarts } from '../spans.js'
 import { decimalsFor, formatFigureCount, formatFixed, formatPlural, formatScientific } from '../format.js'
-import { addLine, emptyEnvelope, placeLabel, type InkEnvelope, type LabelPlacement } from '../place-label.js'
+import { addLine, emptyEnvelope, LONG_LEADER, placeLabel, type InkEnvelope, type LabelPlacement } from '../place-label.js'
 import { INK, SERIES } from '../palette.js'
 import {
   chartOptions,
   horizontalTicks,
-  emptyNote,
+  fittedTitle,
   GUIDE,
   HEADING,
   isDrawable,
@@ -29,13 +30,17 @@ import {
   TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'
-import { drawnWidth, fitWidth } from '../text-width.js'
+import { cleanText, drawnWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 /** Buckets per point of plot width. A bucket is about two pixels wide in a 300 dpi picture. */
 const BUCKETS_PER_POINT = 2
-/** Smallest mean distance of guides in points. Closer guides would look like a grey area. */
-const CLOSEST_GUIDES = 1.5
+/** Smallest mean distance of guides in points. Closer ones would hide the values, so ticks on the lower edge take their place. */
+const CLOSEST_GUIDES = 6
+/** Ticks of such a rug, in points, and their smallest distance. */
+const RUG = { length: 4, apart: 0.5 } as const
+/** radius of the dot of a span of one token */
+const LONE_TOKEN = 1
 /** with fewer tokens than this the line is thicker */
 const FEW_TOKENS = 500
 const LABEL_LINES = 2
@@ -52,7 +57,7 @@ interface ScaledExample {
   readonly outcome: Outcome
   /** null where nothing is drawn; `missing` then gives the reason */
   readonly example: ExampleTrace | null
-  readonly missing: string | null
+  readonly missing: 'no example' | 'values beyond 1e100' | null
   readonly starts: Int32Array
   readonly means: Float64Array
   readonly kept: Decimated
@@ -119,14 +124,15 @@ function checkJump({ values, outcome, maxBoundaryJump: jump }: ExampleTrace): vo
   }
 }
 
-function whyMissing(outcome: Outcome, example: ExampleTrace | null): string | null {
-  if (example === null || example.values.length === 0) return `no ${outcome} example`
-  return example.values.every(isDrawable) ? null : 'not drawn: values beyond 1e100'
+/** Why an example is not drawn; null where it is. */
+export function whyMissing(example: ExampleTrace | null): PreparedExample['missing'] {
+  if (example === null || example.values.length === 0) return 'no example'
+  return example.values.every(isDrawable) ? null : 'values beyond 1e100'
 }
 
 /** @param plotSize expected size of the plot; it decides the buckets, and whether the label needs more room above the data */
 export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plotSize: Rectangle): PreparedExample {
-  const missing = whyMissing(outcome, given)
+  const missing = whyMissing(given)
   const example = missing === null ? given : null
   const values = example?.values ?? new Float64Array(0)
   if (example !== null) checkJump(example)
@@ -148,12 +154,15 @@ export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plo
   const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: yTicks(y) })
   const tight = padRange(found ?? { min: 0, max: 1 }, 0.06)
   const jump = example?.maxBoundaryJump ?? null
-  if (jump === null) return withRange(tight)
+  if (jump === null || jump.delta === 0) return withRange(tight)
   // Takes the least room above the data that gives the label a free place. The last share is enough for all data.
   const shares = [0, 0.08, 0.16, 0.24, (LABEL_HEIGHT + 10) / plotSize.height]
   const length = tight.max - tight.min
   const ranges = shares.map(share => ({ min: tight.min, max: tight.max + (length * share) / (1 - share) }))
-  const free = ranges.find(y => placeJump({ ...base, y }, jump, plotSize).overlap === 0)
+  const isGood = ({ overlap, from, to }: LabelPlacement): boolean =>
+    overlap === 0 && Math.hypot(to.x - from.x, to.y - from.y) <= LONG_LEADER
+  const placed = ranges.map(y => ({ y, place: placeJump({ ...base, y }, jump, plotSize) }))
+  const free = (placed.find(({ place }) => isGood(place)) ?? placed.find(({ place }) => place.overlap === 0))?.y
   return withRange(free ?? ranges[ranges.length - 1])
 }
 
@@ -180,36 +189,66 @@ function rawSeries({ example, kept, means, starts, outcome }: PreparedExample): 
 function meanSeries({ means, starts, outcome }: PreparedExample): Plain {
   const data: Plain[] = []
   for (let k = 0; k < means.length; k++) {
-    if (k > 0) data.push({ x: starts[k] - 0.5, y: null })
+    if (starts[k + 1] - starts[k] === 1) continue
+    if (data.length > 0) data.push({ x: starts[k] - 0.5, y: null })
     data.push({ x: starts[k] - 0.5, y: means[k] }, { x: starts[k + 1] - 0.5, y: means[k] })
   }
-  // With round caps the mean of a span stays visible even where the span is narrower than the line is thick.
+  // Square ends: a mean is no wider than its span.
   return {
     label: 'span mean',
     data,
     pointRadius: 0,
     borderColor: SERIES[outcome].strong,
     borderWidth: MEAN_LINE,
-    borderCapStyle: 'round',
+    borderCapStyle: 'butt',
     _decimated: true
   }
 }
 
-/** All guides are one series. As annotations, 90 guides would take as long as the rest of the figure. */
-function guideSeries(boundaries: Int32Array, y: Range): Plain {
+/** Spans of one token: no line reaches such a value, and it is its own mean. */
+function loneTokens({ means, starts, outcome }: PreparedExample): Plain[] {
   const data: Plain[] = []
+  for (let k = 0; k < means.length; k++) if (starts[k + 1] - starts[k] === 1) data.push({ x: starts[k], y: means[k] })
+  if (data.length === 0) return []
+  return [
+    {
+      label: 'span of one token',
+      data,
+      showLine: false,
+      pointRadius: LONE_TOKEN,
+      pointBackgroundColor: SERIES[outcome].strong,
+      pointBorderWidth: 0
+    }
+  ]
+}
+
+/** Whether boundaries are drawn as ticks on the lower edge. @param width of the plot, in points */
+export function isRug(boundaries: Int32Array, width: number): boolean {
+  return boundaries.length * CLOSEST_GUIDES > width
+}
+
+/** All boundaries are one series. As annotations, 90 would take as long as the rest of the figure. */
+function boundarySeries(boundaries: Int32Array, x: Range, y: Range, plot: Rectangle): Plain {
+  const rug = isRug(boundaries, plot.width)
+  const top = rug ? y.min + (RUG.length / plot.height) * (y.max - y.min) : y.max
+  const apart = rug ? (RUG.apart / plot.width) * (x.max - x.min) : 0
+  const data: Plain[] = []
+  let before = -Infinity
   for (const boundary of boundaries) {
-    const x = boundary + 0.5
-    if (data.length > 0) data.push({ x, y: null })
-    data.push({ x, y: y.min }, { x, y: y.max })
+    const at = boundary + 0.5
+    if (at - before < apart) continue
+    before = at
+    if (data.length > 0) data.push({ x: at, y: null })
+    data.push({ x: at, y: y.min }, { x: at, y: top })
   }
   return {
     label: 'turn boundary',
     data,
     borderColor: INK.guide,
     borderWidth: GUIDE.width,
-    borderDash: GUIDE.dash,
-    pointRadius: 0
+    borderDash: rug ? [] : GUIDE.dash,
+    pointRadius: 0,
+    _decimated: true
   }
 }
 
@@ -250,38 +289,52 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
 
 /**
  * The title, such as `Success example: step 127, 3,552 retained tokens in 25 generated spans`, with a note on what is
- * undefined or left out.
+ * undefined or left out. Where it is too wide, a shorter one stands, which keeps the note.
+ * @param room width in points
  */
-/** @param room where the full title is wider, a shorter one stands */
-function panelTitle({ outcome, example, means }: PreparedExample, guides: boolean, room: number): string {
+function panelTitle({ outcome, example, means }: PreparedExample, room: number): string {
   const name = outcome === 'success' ? 'Success example' : 'Failure example'
   if (example === null) return name
-  const { step, values, boundaries } = example
+  const { step, values, boundaries, maxBoundaryJump: jump } = example
   const note =
-    values.length === 1 ? '; no transition' : boundaries.length === 0 ? '; no turn boundary' : guides ? '' : '; guides too close to draw'
+    values.length === 1
+      ? '; no transition'
+      : boundaries.length === 0
+        ? '; no turn boundary'
+        : jump?.delta === 0
+          ? '; no change at a boundary'
+          : ''
   const start = `${name}: ${step === null ? 'step not stated' : `step ${formatFigureCount(step)}`}`
   const [tokens, spans] = [values.length, means.length]
-  const full = `${start}, ${formatPlural(tokens, 'retained token')} in ${formatPlural(spans, 'generated span')}${note}`
-  if (drawnWidth(full, HEADING.size) <= room) return full
-  return fitWidth(`${start}, ${formatPlural(tokens, 'token')}, ${formatPlural(spans, 'span')}${note}`, HEADING.size, room)
+  const forms = [
+    `${start}, ${formatPlural(tokens, 'retained token')} in ${formatPlural(spans, 'generated span')}`,
+    `${start}, ${formatPlural(tokens, 'token')}, ${formatPlural(spans, 'span')}`,
+    start,
+    name
+  ].map(form => form + note)
+  return forms.find(form => drawnWidth(form, HEADING.size) <= room) ?? name + note
 }
 
-export function examplePanel(label: string, prepared: PreparedExample, box: Rectangle, axisWidth: number): PanelConfig {
-  const { example, missing, x, y, xTicks, yTicks } = prepared
+export function examplePanel(
+  label: string,
+  prepared: PreparedExample,
+  box: Rectangle,
+  { axisWidth, labels }: { readonly axisWidth: number; readonly labels: CriticTraceFigureData['labels'] }
+): PanelConfig {
+  const { example, x, y, xTicks, yTicks } = prepared
   const plot = plotArea(box, axisWidth)
   const annotations: { [name: string]: Plain } = {}
   // Chart.js draws the first series last, on top.
   const datasets: Plain[] = []
-  const guides = example !== null && example.boundaries.length * CLOSEST_GUIDES <= plot.width
   if (example !== null) {
-    datasets.push(meanSeries(prepared), rawSeries(prepared))
-    if (guides && example.boundaries.length > 0) datasets.push(guideSeries(example.boundaries, y))
-    if (example.maxBoundaryJump !== null) Object.assign(annotations, jumpAnnotations(prepared, example.maxBoundaryJump, plot))
+    const jump = example.maxBoundaryJump
+    datasets.push(meanSeries(prepared), ...loneTokens(prepared), rawSeries(prepared))
+    if (example.boundaries.length > 0) datasets.push(boundarySeries(example.boundaries, x, y, plot))
+    if (jump !== null && jump.delta !== 0) Object.assign(annotations, jumpAnnotations(prepared, jump, plot))
   }
-  if (missing !== null) annotations['note'] = emptyNote(missing, x, y)
   return {
     label,
-    title: panelTitle(prepared, guides, box.width - HEADING.indent),
+    title: panelTitle(prepared, box.width - HEADING.indent),
     box,
     plot,
     chart: {
@@ -289,8 +342,21 @@ export function examplePanel(label: string, prepared: PreparedExample, box: Rect
       data: { datasets },
       options: chartOptions(
         {
-          x: chartAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
-          y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
+          x: chartAxis({
+            axis: 'x',
+            range: x,
+            ticks: xTicks,
+            title: fittedTitle(cleanText(labels.index), xTicks, plot.width),
+            size: X_AXIS_HEIGHT,
+            grid: false
+          }),
+          y: chartAxis({
+            axis: 'y',
+            range: y,
+            ticks: yTicks,
+            title: fittedTitle(cleanText(labels.value), yTicks, plot.height),
+            size: axisWidth
+          })
         },
         annotations
       )

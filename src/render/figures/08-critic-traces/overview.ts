@@ -1,4 +1,5 @@
-/** Panels (a) and (b): one marker per trace by trainer step, without smoothing and without lines between traces. */
+/** Panels (a) and (b): one marker per trace by trainer step, without smoothing and without lines between traces. Of many
+ * traces a summary of each outcome (`summary.ts`). */
 import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
 import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
@@ -8,6 +9,7 @@ import {
   chartOptions,
   horizontalTicks,
   emptyNote,
+  fittedTitle,
   FONT_FAMILY,
   isDrawable,
   chartAxis,
@@ -17,6 +19,8 @@ import {
   TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'
+import { isMany, summaryDatasets, type SummarisedKind } from './summary.js'
+import { cleanText } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 type Traces = CriticTraceFigureData['traces']
@@ -39,18 +43,26 @@ export interface TraceAxis {
   readonly positions: ReadonlyArray<number | null>
 }
 
+/** Whether the traces are drawn in the order of the snapshot, because none states a step. */
+function isByOrder(traces: Traces): boolean {
+  return traces.length > 0 && traces.every(trace => trace.step === null)
+}
+
+/** x of each trace; null where it cannot be drawn. */
+export function positionsOf(traces: Traces): ReadonlyArray<number | null> {
+  const byOrder = isByOrder(traces)
+  return traces.map((trace, k) => (!isDrawable(trace.mean) || !isDrawable(trace.delta) ? null : byOrder ? k + 1 : trace.step))
+}
+
 /** @param width width of the plots */
 export function traceAxis(
-  { traces, outcomesByScore }: Pick<CriticTraceFigureData, 'traces' | 'outcomesByScore'>,
+  { traces, outcomesByScore, labels }: Pick<CriticTraceFigureData, 'traces' | 'outcomesByScore' | 'labels'>,
   width: number
 ): TraceAxis {
-  const byOrder = traces.length > 0 && traces.every(trace => trace.step === null)
+  const byOrder = isByOrder(traces)
   const extreme = traces.filter(trace => !isDrawable(trace.mean) || !isDrawable(trace.delta)).length
   const stepless = byOrder ? 0 : traces.filter(trace => trace.step === null).length
-  const positions = traces.map((trace, k) => {
-    if (!isDrawable(trace.mean) || !isDrawable(trace.delta)) return null
-    return byOrder ? k + 1 : trace.step
-  })
+  const positions = positionsOf(traces)
   const found = extent(positions.filter(x => x !== null))
   const { min, max } = found ?? { min: 0, max: 1 }
   const margin = Math.max(0.6, (max - min) * 0.03)
@@ -62,7 +74,7 @@ export function traceAxis(
     ...(outcomesByScore === undefined ? [] : [`outcome of ${formatFigureCount(outcomesByScore.traces)} by score`])
   ]
   return {
-    title: (byOrder ? 'Snapshot order' : 'Trainer step') + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
+    title: (byOrder ? 'Snapshot order' : cleanText(labels.step)) + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
     range,
     ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width),
     positions
@@ -168,15 +180,24 @@ export interface OverviewOptions {
   readonly marked: readonly MarkedTrace[]
 }
 
+function summarised(kind: OutcomeKind, { traces, x, quantity }: OverviewOptions): SummarisedKind {
+  const own = traces.flatMap((trace, k) => {
+    const position = x.positions[k]
+    return outcomeKind(trace) === kind && position !== null ? [{ x: position, y: trace[quantity] }] : []
+  })
+  return { kind, x: own.map(point => point.x), y: own.map(point => point.y) }
+}
+
 export function overviewPanel(options: OverviewOptions): PanelConfig {
   const { traces, x, y, quantity, box, axisWidth } = options
   const kinds = FRONT_TO_BACK.filter(kind => traces.some(trace => outcomeKind(trace) === kind))
-  const datasets = kinds.map((kind): Plain => {
+  const many = isMany(x.positions)
+  const markers = (kind: OutcomeKind, isDrawn: (k: number) => boolean): Plain => {
     const style = SERIES[kind]
     const data: Plain[] = []
     traces.forEach((trace, k) => {
       const position = x.positions[k]
-      if (outcomeKind(trace) === kind && position !== null) data.push({ x: position, y: trace[quantity] })
+      if (outcomeKind(trace) === kind && position !== null && isDrawn(k)) data.push({ x: position, y: trace[quantity] })
     })
     return {
       label: kind,
@@ -189,7 +210,20 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
       pointBorderColor: style.strong,
       pointBorderWidth: POINT_OUTLINE
     }
-  })
+  }
+  const plot = plotArea(box, axisWidth)
+  // Of many traces those that other panels show stand apart from the rest.
+  const shown = new Set(options.marked.map(({ index }) => index))
+  const datasets = many
+    ? [
+        ...kinds.filter(kind => [...shown].some(k => outcomeKind(traces[k]) === kind)).map(kind => markers(kind, k => shown.has(k))),
+        ...summaryDatasets(
+          kinds.toReversed().map(kind => summarised(kind, options)),
+          x.range,
+          plot.width
+        )
+      ]
+    : kinds.map(kind => markers(kind, () => true))
   const annotations: { [name: string]: Plain } = {}
   const empty = x.positions.every(position => position === null)
   if (quantity === 'delta' && !empty) {
@@ -210,14 +244,26 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
     label: options.label,
     title: options.title,
     box,
-    plot: plotArea(box, axisWidth),
+    plot,
     chart: {
-      type: 'scatter',
+      type: many ? 'line' : 'scatter',
       data: { datasets },
       options: chartOptions(
         {
-          x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: x.title, size: X_AXIS_HEIGHT }),
-          y: chartAxis({ axis: 'y', range: y.range, ticks: y.ticks, title: options.yTitle, size: axisWidth })
+          x: chartAxis({
+            axis: 'x',
+            range: x.range,
+            ticks: x.ticks,
+            title: fittedTitle(x.title, x.ticks, plot.width),
+            size: X_AXIS_HEIGHT
+          }),
+          y: chartAxis({
+            axis: 'y',
+            range: y.range,
+            ticks: y.ticks,
+            title: fittedTitle(options.yTitle, y.ticks, plot.height),
+            size: axisWidth
+          })
         },
         annotations
       )

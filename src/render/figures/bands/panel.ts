@@ -6,7 +6,7 @@ import type { AxisScale } from '../../../schema/histories.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { logTicks } from '../log-ticks.js'
 import { INK } from '../palette.js'
-import { chartAxis, chartOptions, emptyNote, HEADING, horizontalTicks, NO_TICKS, plotArea, TEXT_SIZE, yAxisWidth } from '../style.js'
+import { chartAxis, chartOptions, emptyNote, fittedTitle, HEADING, horizontalTicks, NO_TICKS, plotArea, yAxisWidth } from '../style.js'
 import { fitWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 import { BAND_LINE, type BandPoint, type BandSeries } from './series.js'
@@ -90,7 +90,7 @@ function bandPanel({ panel, nothing, x, y, yTicks }: PreparedBands, axisWidth: n
         axis: 'x',
         range: x,
         ticks: xTicks,
-        title: fitWidth(panel.x.title, TEXT_SIZE, plot.width),
+        title: fittedTitle(panel.x.title, xTicks, plot.width),
         size: box.y + box.height - plot.y - plot.height,
         scale: panel.x.scale ?? LINEAR
       }),
@@ -98,7 +98,7 @@ function bandPanel({ panel, nothing, x, y, yTicks }: PreparedBands, axisWidth: n
         axis: 'y',
         range: y,
         ticks: yTicks,
-        title: fitWidth(panel.y.title, TEXT_SIZE, plot.height),
+        title: fittedTitle(panel.y.title, yTicks, plot.height),
         size: axisWidth,
         scale: panel.y.scale ?? LINEAR
       })

@@ -11,6 +11,7 @@ import { BAND_LINE, isDrawn, type BandSeries } from './series.js'
 
 const GUTTER = 8
 const ROW_GAP = 8
+const BELOW_FOOT = 4
 const FOOT_LINE = 12
 /** A line at the foot takes at most so many. */
 const MOST_LINES = 4
@@ -19,8 +20,8 @@ export interface BandSheet {
   readonly height: number
   readonly texts: readonly FigureText[]
   readonly legend: readonly LegendKey[]
-  /** chart box of a panel */
-  box(row: number, column: 0 | 1): Rectangle
+  /** chart box of panel 0, 1 … */
+  box(panel: number): Rectangle
 }
 
 export interface BandSheetParts {
@@ -31,34 +32,33 @@ export interface BandSheetParts {
   readonly legend: readonly KeyEntry[]
   /** sentences below the panels, each on a line of its own */
   readonly foot: readonly string[]
-  /** heights of the plots of each row of two panels */
-  readonly plotHeights: readonly number[]
+  /** number of panels */
+  readonly panels: number
+  readonly plotHeight: number
 }
 
-/** Of panels that are not laid out yet. */
-export const NO_BOX: Rectangle = { x: 0, y: 0, width: 1, height: 1 }
-
-/** Rows of two panels; in a column the right one stands below the left one. */
-export function bandSheet({ title, about, synthetic, legend, foot, plotHeights }: BandSheetParts, sheet: FigureSheet): BandSheet {
+/** Rows of two panels, the last of an odd number as wide as both; in a column one below the other. */
+export function bandSheet({ title, about, synthetic, legend, foot, panels, plotHeight }: BandSheetParts, sheet: FigureSheet): BandSheet {
   const head = figureHead(`${title}: ${about.map(cleanText).join(' against ')}`, synthetic, legend, sheet)
-  const isColumn = sheet.columns === 1
-  const heights = (isColumn ? plotHeights.flatMap(height => [height, height]) : plotHeights).map(
-    height => PLOT_PADDING.top + height + X_AXIS_HEIGHT
-  )
-  const top = (row: number): number =>
-    head.end + heights.slice(0, row).reduce((sum, height) => sum + height + ROW_GAP, 0) + (row + 1) * HEADING_HEIGHT
+  const columns = sheet.columns === 1 ? 1 : 2
+  const boxHeight = PLOT_PADDING.top + plotHeight + X_AXIS_HEIGHT
+  const top = (row: number): number => head.end + row * (boxHeight + ROW_GAP) + (row + 1) * HEADING_HEIGHT
   const full = innerWidth(sheet)
   const half = (full - GUTTER) / 2
   const lines = foot.flatMap(line => wrapWidth(line, TEXT_SIZE, full, MOST_LINES))
-  const height = sheetHeight(top(heights.length - 1) + heights[heights.length - 1] + 4 + lines.length * FOOT_LINE)
+  const bottom = top(Math.ceil(panels / columns) - 1) + boxHeight
+  const height = sheetHeight(bottom + BELOW_FOOT + lines.length * FOOT_LINE)
   const style = { x: SHEET_MARGIN, align: 'left', size: TEXT_SIZE, weight: 'normal', color: INK.quiet } as const
+  const footY = (line: number): number => height - BELOW_FOOT - (lines.length - 1 - line) * FOOT_LINE
   return {
     height,
     legend: head.legend,
-    texts: [...head.texts, ...lines.map((text, i): FigureText => ({ text, y: height - 4 - (lines.length - 1 - i) * FOOT_LINE, ...style }))],
-    box(row, column) {
-      if (isColumn) return { x: SHEET_MARGIN, y: top(2 * row + column), width: full, height: heights[2 * row + column] }
-      return { x: SHEET_MARGIN + column * (half + GUTTER), y: top(row), width: half, height: heights[row] }
+    texts: [...head.texts, ...lines.map((text, i): FigureText => ({ text, y: footY(i), ...style }))],
+    box(panel) {
+      const column = panel % columns
+      const alone = column === 0 && panel === panels - 1
+      const width = columns === 1 || alone ? full : half
+      return { x: SHEET_MARGIN + column * (half + GUTTER), y: top(Math.floor(panel / columns)), width, height: boxHeight }
     }
   }
 }

@@ -6,7 +6,7 @@ import { axisTitleOf, barText } from './panel.js'
 
 function describeBar(title: string, bar: BarData | null | undefined, decimals: number): string[] {
   if (bar === null || bar === undefined) return []
-  const value = bar.value === null ? `undefined (${cleanText(bar.reason ?? '')})` : barText(bar.value, bar.decimals, decimals)
+  const value = bar.value === null ? `undefined (${cleanText(bar.reason ?? '')})` : barText(bar.value, decimals)
   return [`${cleanText(title)} ${value}${bar.published ? '' : ' (a stand-in, not published)'}`]
 }
 

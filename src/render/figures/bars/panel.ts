@@ -1,14 +1,24 @@
 /**
  * One panel of a bar figure: groups of bars, with a value at the end of each bar. The bars stand on a linear axis,
- * where group k lies between k and k + 1. A value is printed without digits that it does not have. Values are rotated
- * upright where they do not fit horizontally.
+ * where group k lies between k and k + 1. Values are rotated upright where they do not fit horizontally.
  */
 import type { BarData, BarPanelData } from '../../../compute/evidence/contract.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
-import { formatFigureCount, formatScientific } from '../format.js'
+import { formatDecimals, formatFigureCount, formatScientific } from '../format.js'
 import { hatchLines } from '../hatch.js'
 import { INK } from '../palette.js'
-import { chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, isDrawable, NO_TICKS, plotArea, TEXT_SIZE } from '../style.js'
+import {
+  chartAxis,
+  chartOptions,
+  emptyNote,
+  fittedTitle,
+  FONT_FAMILY,
+  HEADING,
+  isDrawable,
+  NO_TICKS,
+  plotArea,
+  TEXT_SIZE
+} from '../style.js'
 import { cleanText, fitWidth, drawnWidth, wrapWidth } from '../text-width.js'
 import { extent, niceTicks, type Range, type Ticks } from '../ticks.js'
 import { barMark } from './style.js'
@@ -52,21 +62,13 @@ export interface PreparedBars {
   readonly groupTitles: readonly (readonly string[])[]
 }
 
-/** Formats a value with at most `decimals` decimals, without trailing zeros. */
-export function formatValue(value: number, decimals: number): string {
-  return Math.abs(value) >= 1e9 ? formatScientific(value) : formatFigureCount(Number(value.toFixed(decimals)) + 0)
+/** The text on a bar. All bars of a panel have the same decimals, because readers compare them. */
+export function barText(value: number, decimals: number): string {
+  return Math.abs(value) >= 1e9 ? formatScientific(value) : formatDecimals(value, decimals)
 }
 
-/** The text on a bar with a value: with exactly the stated decimals, else with at most those of the panel. */
-export function barText(value: number, stated: number | null, decimals: number): string {
-  const text = formatValue(value, stated ?? decimals)
-  if (stated === null || stated === 0 || Math.abs(value) >= 1e9) return text
-  const [whole, fraction = ''] = text.split('.')
-  return `${whole}.${fraction.padEnd(stated, '0')}`
-}
-
-function labelOf({ value, decimals: stated }: BarData, decimals: number): string {
-  return value === null ? 'n/a' : barText(value, stated, decimals)
+function labelOf({ value }: BarData, decimals: number): string {
+  return value === null ? 'n/a' : barText(value, decimals)
 }
 
 /** Title of the value axis. It names a start other than zero, because readers compare bars by their lengths. */
@@ -93,14 +95,15 @@ export function prepareBars(data: BarPanelData, plot: Rectangle): PreparedBars {
   )
   const labelHeight = GAP.value + (upright ? Math.max(...bars.map(({ label }) => drawnWidth(label, TEXT_SIZE))) : LINE)
   const y = valueRange(bars, from, labelHeight / plot.height)
+  const yTicks = bars.some(bar => bar.height !== null) ? ticksOf(y) : NO_TICKS
   return {
     data,
     bars,
     upright,
     y,
     thickness: each * 0.94,
-    yTicks: bars.some(bar => bar.height !== null) ? ticksOf(y) : NO_TICKS,
-    axisTitle: wrapWidth(axisTitleOf(data), TEXT_SIZE, plot.height, MAX_AXIS_LINES),
+    yTicks,
+    axisTitle: wrapWidth(fittedTitle(axisTitleOf(data), yTicks, plot.height * MAX_AXIS_LINES), TEXT_SIZE, plot.height, MAX_AXIS_LINES),
     groupTitles: groups.map(title => wrapWidth(cleanText(title), TEXT_SIZE, room - 4, MAX_TITLE_LINES))
   }
 }

@@ -5,7 +5,7 @@
 import type { Diagnosis, DiagnosedSet } from '../../../compute/diagnostics/contract.js'
 import { bandPanels, diagonal, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, LOOKS, type BandSeries } from '../bands/series.js'
-import { bandLegend, bandSheet, bandsText, NO_BOX } from '../bands/sheet.js'
+import { bandLegend, bandSheet, bandsText } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import { describePanels } from '../critic-quality/describe.js'
 import type { FigureDefinition } from '../definition.js'
@@ -78,7 +78,8 @@ function squareEnds(range: Range | null): Range {
   return { min: range.min / 10 ** room, max: range.max * 10 ** room }
 }
 
-function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => BandPanel['box']): readonly BandPanel[] {
+/** The panels without their places. */
+function panelsOf(diagnosis: Diagnosis): ReadonlyArray<Omit<BandPanel, 'box'>> {
   const { against, source, settings } = diagnosis
   const sets = [
     { set: diagnosis as DiagnosedSet, label: source.name },
@@ -93,7 +94,6 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
     {
       label: '(a)',
       title: 'Share of transitions with |change| > x',
-      box: box(0, 0),
       x: { title: `x (reward); vertical line: threshold ${jumpThreshold}`, scale: LOG },
       y: { title: 'Share of transitions', scale: LOG },
       series: sets.flatMap(({ set, label }, i) => sweepSeries(set, i === 0 ? '' : `, ${label}`, i > 0)),
@@ -104,7 +104,6 @@ function panelsOf(diagnosis: Diagnosis, box: (row: number, column: 0 | 1) => Ban
     {
       label: '(b)',
       title: `Mean |change|${shown}`,
-      box: box(0, 1),
       x: { title: 'Mean |change| inside turns (reward)', scale: LOG, ends },
       y: { title: 'Mean |change| between turns (reward)', scale: LOG, ends },
       series: scatter.series,
@@ -127,7 +126,7 @@ function countsText(sets: readonly DiagnosedSet[]): string {
 
 export function buildBoundaryJumps(diagnosis: Diagnosis, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const { source, synthetic, against } = diagnosis
-  const drawn = panelsOf(diagnosis, () => NO_BOX)
+  const drawn = panelsOf(diagnosis)
   const sets = [diagnosis as DiagnosedSet, ...(against === null ? [] : [against as DiagnosedSet])]
   const foot = [`${countsText(sets)}.`, `${bandsText(sets.map(({ quality }) => quality))}. A share of 0 is not drawn.`]
   const { height, texts, legend, box } = bandSheet(
@@ -137,7 +136,8 @@ export function buildBoundaryJumps(diagnosis: Diagnosis, sheet: FigureSheet = PA
       synthetic,
       legend: bandLegend(drawn[0].series.slice(0, 2), drawn[1].series),
       foot,
-      plotHeights: [PLOT_HEIGHT]
+      panels: drawn.length,
+      plotHeight: PLOT_HEIGHT
     },
     sheet
   )
@@ -153,7 +153,7 @@ export function buildBoundaryJumps(diagnosis: Diagnosis, sheet: FigureSheet = PA
     fontFamily: FONT_FAMILY,
     texts,
     legend,
-    panels: bandPanels(panelsOf(diagnosis, box))
+    panels: bandPanels(drawn.map((panel, k) => ({ ...panel, box: box(k) })))
   }
 }
 

@@ -17,7 +17,7 @@ function describeSeries({ label, points }: BandSeries): string {
   return drawn.length === 1 ? `${cleanText(label)}: ${at(first)}` : `${cleanText(label)}: from ${at(first)} to ${at(last)}`
 }
 
-export function describePanels(panels: readonly BandPanel[]): string {
+export function describePanels(panels: ReadonlyArray<Omit<BandPanel, 'box'>>): string {
   return panels
     .map(({ label, title, series, empty }) => {
       const drawn = series.filter(({ points }) => points.some(({ y }) => y !== null))
@@ -26,10 +26,11 @@ export function describePanels(panels: readonly BandPanel[]): string {
     .join('')
 }
 
-export function describeQuality({ quality, synthetic }: Diagnosis, panels: readonly BandPanel[]): string {
+/** @param reasons sentences on the panels that are not drawn */
+export function describeQuality({ quality, synthetic }: Diagnosis, panels: readonly BandPanel[], reasons: readonly string[]): string {
   return (
     `${formatPlural(panels.length, 'panel')} on the quality of a critic over ${formatPlural(quality.n_trajectories, 'trajectory', 'trajectories')}, ` +
-    `with 95 % intervals.${describePanels(panels)}` +
+    `with 95 % intervals.${describePanels(panels)}${reasons.map(reason => ` ${reason}`).join('')}` +
     (synthetic ? ' The data are a synthetic replica.' : '')
   )
 }

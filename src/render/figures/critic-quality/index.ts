@@ -6,13 +6,13 @@
 import type { Diagnosis, Estimate, Quality } from '../../../compute/diagnostics/contract.js'
 import { across, bandPanels, diagonal, type AxisPlan, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, isDrawn, LOOKS, type BandSeries, type Look } from '../bands/series.js'
-import { bandLegend, bandSheet, bandsText, NO_BOX } from '../bands/sheet.js'
+import { bandLegend, bandSheet, bandsText } from '../bands/sheet.js'
 import type { FigureConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { DIAGNOSTIC_PATHS } from '../../outputs/output-names.js'
 import { formatPlural } from '../format.js'
 import { FONT_FAMILY } from '../style.js'
-import { PAGE_SHEET, type FigureSheet } from '../sheet.js'
+import { LETTERS, PAGE_SHEET, type FigureSheet } from '../sheet.js'
 import { describeQuality } from './describe.js'
 
 const NAME = 'critic-quality'
@@ -54,16 +54,16 @@ function middle(decile: number): number {
 const MSE = 'MSE (reward\u00b2)'
 const PROGRESS: AxisPlan = { title: 'Progress through the trajectory (%)', ends: { min: 0, max: 100 } }
 
+/** A panel without its letter and its place, which follow from what is drawn. */
+export type PlannedPanel = Omit<BandPanel, 'label' | 'box'>
+
 export interface QualityPanels {
-  readonly panels: readonly BandPanel[]
+  readonly panels: readonly PlannedPanel[]
   readonly legend: readonly BandSeries[]
 }
 
 /** What the panels show, before they are laid out. */
-export function qualityPanels(
-  { quality, against, source }: Diagnosis,
-  box: (row: number, column: 0 | 1) => BandPanel['box']
-): QualityPanels {
+export function qualityPanels({ quality, against, source }: Diagnosis): QualityPanels {
   const other = against?.quality ?? null
   const [own, against_] = against === null ? ['all trajectories', ''] : [source.name, against.source.name]
   const strata = [...strataOf(quality, own, LOOKS.own, false), ...(other === null ? [] : strataOf(other, against_, LOOKS.against, true))]
@@ -106,7 +106,7 @@ export function qualityPanels(
     )
   )
   const within = bandSeries(
-    `pairs of one ${quality.within_group ?? 'group'}, in (d)`,
+    `pairs of one ${quality.within_group ?? 'group'}`,
     LOOKS.second,
     quality.auc_within_group.map((estimate, d) => [middle(d), estimate])
   )
@@ -117,11 +117,9 @@ export function qualityPanels(
     const words = reason(`${inOutcome}/by_decile/0/${field}/value`)
     return stratified && words === NO_VARIANCE ? `within an outcome ${words}` : words
   }
-  const panels: BandPanel[] = [
+  const panels: PlannedPanel[] = [
     {
-      label: '(a)',
       title: 'Explained variance by progress',
-      box: box(0, 0),
       x: PROGRESS,
       y: { title: 'Explained variance', include: [0] },
       series: byDecile('explained_variance'),
@@ -129,18 +127,14 @@ export function qualityPanels(
       empty: deciles('explained_variance')
     },
     {
-      label: '(b)',
       title: 'Mean squared error by progress',
-      box: box(0, 1),
       x: PROGRESS,
       y: { title: MSE, include: [0] },
       series: byDecile('mse'),
       empty: deciles('mse')
     },
     {
-      label: '(c)',
       title: 'Reliability: values against outcomes',
-      box: box(1, 0),
       x: { title: 'Mean value of a tenth of the tokens', include: [0, 1] },
       y: { title: 'Share of successes', include: [0, 1] },
       series: reliability,
@@ -148,9 +142,7 @@ export function qualityPanels(
       empty: reason('/calibration/value')
     },
     {
-      label: '(d)',
       title: 'Success told from failure, by progress',
-      box: box(1, 1),
       x: PROGRESS,
       y: { title: 'AUC (0.5: a coin)', include: [0.5, 1] },
       series: aucSeries,
@@ -162,7 +154,6 @@ export function qualityPanels(
     const steps: AxisPlan = { title: 'Trainer step', count: true }
     panels.push(
       {
-        label: '(e)',
         ...(other === null
           ? {
               title: 'Mean value (solid) and mean return (dashed)',
@@ -178,14 +169,11 @@ export function qualityPanels(
               series: bySteps([['bias', '', false]]),
               guides: across(0)
             }),
-        box: box(2, 0),
         x: steps,
         empty: reason('/by_step/0/mean_value/value')
       },
       {
-        label: '(f)',
         title: 'Mean squared error by step',
-        box: box(2, 1),
         x: steps,
         y: { title: MSE, include: [0] },
         series: bySteps([['mse', '', false]]),
@@ -203,36 +191,44 @@ function shortReason(reason: string | undefined): string {
 
 export function buildCriticQuality(diagnosis: Diagnosis, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const { quality, source, synthetic, against } = diagnosis
-  const drawn = qualityPanels(diagnosis, () => NO_BOX)
+  const { panels: all, legend: series } = qualityPanels(diagnosis)
+  const isEmpty = (panel: PlannedPanel): boolean => !panel.series.some(isDrawn)
+  // The others have the room of empty panels. Where all are empty, each says why.
+  const left = all.every(isEmpty) ? [] : all.filter(isEmpty)
+  const drawn = all.filter(panel => !left.includes(panel))
+  const reasons = left.map(({ title, empty }) => `Not drawn: ${title}: ${empty}.`)
   const sets = [quality, ...(against === null ? [] : [against.quality])]
   const counts = sets.map(
     ({ n_trajectories: n, tokens }) => `${formatPlural(n, 'trajectory', 'trajectories')} (${formatPlural(tokens, 'token')})`
   )
-  const alone = drawn.panels.some(({ series }) => series.some(({ points }) => points.some(({ y, low }) => y !== null && low === null)))
+  const alone = drawn.some(panel => panel.series.some(({ points }) => points.some(({ y, low }) => y !== null && low === null)))
   const { height, texts, legend, box } = bandSheet(
     {
       title: TITLE,
       about: against === null ? [source.name] : [source.name, against.source.name],
       synthetic,
-      legend: bandLegend(drawn.legend),
+      legend: bandLegend(series),
       foot: [
         `${counts.join(' against ')}. Sampling: ${quality.sampling}.`,
-        `${bandsText(sets)}${alone ? '; a point without one has too few trajectories' : ''}.`
+        `${bandsText(sets)}${alone ? '; a point without one has too few trajectories' : ''}.`,
+        ...reasons
       ],
-      plotHeights: Array.from({ length: drawn.panels.length / 2 }, () => PLOT_HEIGHT)
+      panels: drawn.length,
+      plotHeight: PLOT_HEIGHT
     },
     sheet
   )
+  const panels = drawn.map((panel, k): BandPanel => ({ ...panel, label: `(${LETTERS[k]})`, box: box(k) }))
   return {
     name: NAME,
     title: TITLE,
-    description: describeQuality(diagnosis, drawn.panels),
+    description: describeQuality(diagnosis, panels, reasons),
     width: sheet.width,
     height,
     fontFamily: FONT_FAMILY,
     texts,
     legend,
-    panels: bandPanels(qualityPanels(diagnosis, box).panels)
+    panels: bandPanels(panels)
   }
 }
 

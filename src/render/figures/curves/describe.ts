@@ -27,13 +27,19 @@ function describeEdges({ edges, restarts }: DrawnSeries): string {
   )
 }
 
+/** `12 points`, `8 observed and 4 supplied points`. */
+function countPoints(all: number, observed: number): string {
+  if (observed === all) return formatPlural(all, 'point')
+  return `${formatFigureCount(observed)} observed and ${formatPlural(all - observed, 'supplied point')}`
+}
+
 function describeSeries(series: DrawnSeries): string {
-  const { title, raw, mean } = series
+  const { title, raw, observed, mean } = series
   const values = extent(raw.y)
   if (values === null) return `${title} has no point${describeEdges(series)}`
   const last = raw.x.length - 1
   return (
-    `${title} has ${formatPlural(last + 1, 'point')} from ${short(raw.x[0], 6)} to ${short(raw.x[last], 6)}, ` +
+    `${title} has ${countPoints(last + 1, observed.x.length)} from ${short(raw.x[0], 6)} to ${short(raw.x[last], 6)}, ` +
     `values from ${short(values.min)} to ${short(values.max)}, first ${short(raw.y[0])}, last ${short(raw.y[last])}` +
     (mean === null || mean.y.length === 0 ? '' : `, trailing mean at the end ${short(mean.y[mean.y.length - 1])}`) +
     describeEdges(series)

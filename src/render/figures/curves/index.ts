@@ -1,14 +1,23 @@
 /**
  * Curve figures, which a study declares over its training histories. There is one panel for each metric, and two panels
- * in a row. A figure is two columns wide, 7.0 inches, and as high as its panels need. Not supported: more than 26
- * panels, horizontal axes of dates or logarithms.
+ * in a row on a page. Not supported: more than 26 panels, horizontal axes of dates or logarithms.
  */
 import type { CurveFigureData } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../core/errors.js'
-import type { FigureConfig, Rectangle } from '../config.js'
+import type { FigureConfig, PanelConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { figureHead } from '../head.js'
-import { HEADING_HEIGHT, innerWidth, LETTERS, LONGEST_KEY, PAGE_SHEET, SHEET_MARGIN, sheetHeight, type FigureSheet } from '../sheet.js'
+import {
+  HEADING_HEIGHT,
+  innerWidth,
+  LETTERS,
+  LONGEST_KEY,
+  loweredBox,
+  PAGE_SHEET,
+  SHEET_MARGIN,
+  sheetHeight,
+  type FigureSheet
+} from '../sheet.js'
 import {
   FONT_FAMILY,
   horizontalTicks,
@@ -30,7 +39,8 @@ import { curvePanel, preparePanel, type SharedAxis } from './panel.js'
 import { drawnPanel, type DrawnPanel } from './series.js'
 import { curveStyle } from './style.js'
 
-const GUTTER = 6
+/** At 170 mm the heading of a half-width panel has room for a title and why a curve looks flat. */
+const GUTTER = 4
 const ROW_GAP = 8
 const PLOT_HEIGHT = 112
 /** height where one panel has the whole width */
@@ -40,19 +50,19 @@ const NOMINAL_AXIS = 42
 
 interface Layout {
   readonly boxes: readonly Rectangle[]
-  readonly height: number
+  readonly bottom: number
   readonly columns: 1 | 2
   readonly xAxisHeights: readonly number[]
 }
 
-/** Places the panels row by row. The horizontal axes of a row have titles where one of its panels has no panel below it. */
-function layOut(count: number, top: number, sheet: FigureSheet): Layout {
+/** Places the panels row by row, from 0 downwards. The horizontal axes of a row have titles where one of its panels has no panel below it. */
+function layOut(count: number, sheet: FigureSheet): Layout {
   const columns = count === 1 || sheet.columns === 1 ? 1 : 2
   const width = (innerWidth(sheet) - (columns - 1) * GUTTER) / columns
   const plotHeight = count === 1 && sheet.columns > 1 ? SINGLE_PLOT_HEIGHT : PLOT_HEIGHT
   const boxes: Rectangle[] = []
   const xAxisHeights: number[] = []
-  let y = top
+  let y = 0
   for (let first = 0; first < count; first += columns) {
     const xAxisHeight = first + 2 * columns > count ? X_AXIS_HEIGHT : UNTITLED_X_AXIS_HEIGHT
     y += HEADING_HEIGHT
@@ -63,7 +73,11 @@ function layOut(count: number, top: number, sheet: FigureSheet): Layout {
     }
     y += height + ROW_GAP
   }
-  return { boxes, height: sheetHeight(y - ROW_GAP + SHEET_MARGIN), columns, xAxisHeights }
+  return { boxes, bottom: y - ROW_GAP + SHEET_MARGIN, columns, xAxisHeights }
+}
+
+function lowered(panel: PanelConfig, by: number): PanelConfig {
+  return { ...panel, box: loweredBox(panel.box, by), plot: loweredBox(panel.plot, by) }
 }
 
 /** One horizontal axis for all panels. */
@@ -82,16 +96,24 @@ function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number)
   return { range, ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width, kind), title }
 }
 
-/** One legend key for each series, whatever panels it is in. */
+/** One legend key for each series, whatever panels it is in, with its marker where any of them has markers. */
 function legendEntries(panels: readonly DrawnPanel[]): KeyEntry[] {
   const series = new Map<string, { readonly slot: number; readonly title: string }>()
   for (const { slot, title } of panels.flatMap(panel => panel.series)) series.set(JSON.stringify([slot, title]), { slot, title })
+  const marked = panels.some(({ data, series: own }) => data.sparse || own.some(({ mean }) => mean === null))
   return [...series.values()]
     .sort((a, b) => a.slot - b.slot)
     .map(({ slot, title }) => {
       const style = curveStyle(slot)
       const label = fitWidth(title, TEXT_SIZE, LONGEST_KEY)
-      return { kind: 'line', colors: [style.strong], width: MEAN_LINE, dash: style.dash, mark: pointMark(style), label }
+      return {
+        kind: 'line',
+        colors: [style.strong],
+        width: MEAN_LINE,
+        dash: style.dash,
+        ...(marked ? { mark: pointMark(style) } : {}),
+        label
+      }
     })
 }
 
@@ -111,9 +133,8 @@ export function buildCurveFigure(data: CurveFigureData, sheet: FigureSheet = PAG
     })
   }
   const panels = data.panels.map(drawnPanel)
-  const title = cleanText(data.title)
-  const { texts, legend, end } = figureHead(title, data.synthetic, legendEntries(panels), sheet)
-  const { boxes, height, columns, xAxisHeights } = layOut(count, end, sheet)
+  // The panels are laid out from 0: how high the legend is follows from the names that stand in them.
+  const { boxes, bottom, columns, xAxisHeights } = layOut(count, sheet)
   const nominal = plotArea(boxes[0], NOMINAL_AXIS, xAxisHeights[0])
   const xTitle = cleanText(data.xTitle)
   const x = sharedAxis(panels, xTitle, nominal.width)
@@ -123,25 +144,29 @@ export function buildCurveFigure(data: CurveFigureData, sheet: FigureSheet = PAG
     Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks)))
   )
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
+  const drawn = prepared.map((panel, k) =>
+    curvePanel(panel, {
+      label: labels[k],
+      box: boxes[k],
+      axisWidth: axisWidths[k % columns],
+      xAxisHeight: xAxisHeights[k],
+      x,
+      xTitle: xAxisHeights[k] === X_AXIS_HEIGHT
+    })
+  )
+  const title = cleanText(data.title)
+  const entries = drawn.every(({ named }) => named) ? [] : legendEntries(panels)
+  const { texts, legend, end } = figureHead(title, data.synthetic, entries, sheet)
   return {
     name: data.name,
     title,
     description: describeCurveFigure(prepared, labels, xTitle, data.synthetic),
     width: sheet.width,
-    height,
+    height: sheetHeight(bottom + end),
     fontFamily: FONT_FAMILY,
     texts,
     legend,
-    panels: prepared.map((panel, k) =>
-      curvePanel(panel, {
-        label: labels[k],
-        box: boxes[k],
-        axisWidth: axisWidths[k % columns],
-        xAxisHeight: xAxisHeights[k],
-        x,
-        xTitle: xAxisHeights[k] === X_AXIS_HEIGHT
-      })
-    )
+    panels: drawn.map(({ config }) => lowered(config, end))
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Places the labels of a panel where they cover no ink: first those of marked points, then those of guides. Places are
- * tried in a fixed order and the first free one is taken, so the result depends on the input alone.
+ * Places the labels of a panel where they cover no ink: first the names of curves, then the labels of marked points, then
+ * those of guides. Places are tried in a fixed order and the first free one is taken, so the result depends on the input
+ * alone.
  */
 import type { Rectangle } from '../config.js'
 import type { Ink } from '../ink.js'
@@ -87,19 +88,38 @@ const DIRECTIONS = [
   [-1, 0]
 ] as const
 
+/** A name stands behind the end of its curve where there is room. */
+const BEHIND_FIRST = [[1, 0], ...DIRECTIONS.filter(([dx, dy]) => dx !== 1 || dy !== 0)] as const
+
+type Directions = ReadonlyArray<readonly [number, number]>
+
 /**
- * Places around a point, nearest first. At each distance the order is above, below, right, then the rest. Near an edge
- * of the plot, a place above or below is moved inwards.
+ * Places around a point, nearest first, at each distance in the order of the directions. Near an edge of the plot, a place
+ * above or below is moved inwards.
  */
-function* around({ x, y }: Point, width: number, ink: Ink, furthest: number): Generator<Rectangle> {
+function* around({ x, y }: Point, width: number, ink: Ink, furthest: number, directions: Directions = DIRECTIONS): Generator<Rectangle> {
   for (let distance = MARK_RADIUS + 2; distance <= furthest; distance += 2) {
-    for (const [dx, dy] of DIRECTIONS) {
+    for (const [dx, dy] of directions) {
       const shrink = dx !== 0 && dy !== 0 ? Math.SQRT1_2 : 1
       const left = x + dx * (distance * shrink + width / 2) - width / 2
       const top = y + dy * (distance * shrink + LABEL_HEIGHT / 2) - LABEL_HEIGHT / 2
       yield { x: dy === 0 ? left : clamp(left, MARGIN, ink.width - MARGIN - width), y: top, width, height: LABEL_HEIGHT }
     }
   }
+}
+
+/** Places near a point whose leader crosses no ink. */
+function* uncrossed(point: Point, width: number, ink: Ink, directions: Directions): Generator<Rectangle> {
+  for (const box of around(point, width, ink, NEAR, directions)) {
+    const leader = leaderOf(point, box)
+    if (leader === null || !crosses(leader, ink)) yield box
+  }
+}
+
+/** Places the name of a curve near its end. Null where no place there is free: the legend then names it. */
+export function placeName(end: Point, text: string, ink: Ink): PlacedLabel | null {
+  const place = leastCovering(uncrossed(end, drawnWidth(text, TEXT_SIZE), ink, BEHIND_FIRST), ink)
+  return place?.free === true ? { ...place, leader: leaderOf(end, place.box) } : null
 }
 
 /**
@@ -109,62 +129,76 @@ function* around({ x, y }: Point, width: number, ink: Ink, furthest: number): Ge
  */
 export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabel | null {
   const width = drawnWidth(text, TEXT_SIZE)
-  const uncrossed = function* (): Generator<Rectangle> {
-    for (const box of around(point, width, ink, NEAR)) {
-      const leader = leaderOf(point, box)
-      if (leader === null || !crosses(leader, ink)) yield box
-    }
-  }
-  const near = leastCovering(uncrossed(), ink)
+  const near = leastCovering(uncrossed(point, width, ink, DIRECTIONS), ink)
   const place = near?.free === true ? near : leastCovering(around(point, width, ink, ink.height), ink)
   return place === null ? null : { ...place, leader: leaderOf(point, place.box) }
 }
 
-/**
- * Places along the guide: above it before below it, from the right end to the left. The guide's own ink is one row of
- * cells.
- */
-function* along(y: number, width: number, ink: Ink): Generator<Rectangle> {
+/** Left ends of labels, from the right edge of the plot to the left. */
+function* fromTheRight(width: number, ink: Ink): Generator<number> {
+  for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield x
+}
+
+/** Places along the guide: above it before below it. The guide's own ink is one row of cells. */
+function* along(y: number, width: number, lefts: Iterable<number>): Generator<Rectangle> {
+  const all = [...lefts]
   for (const top of [Math.floor(y) - LABEL_HEIGHT - CLEARANCE - 0.1, Math.floor(y) + 1.1 + CLEARANCE]) {
-    for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y: top, width, height: LABEL_HEIGHT }
+    for (const x of all) yield { x, y: top, width, height: LABEL_HEIGHT }
   }
 }
 
-/** Places near height `y`: nearest rows first, each from its right end to the left. */
-function* nearTo(y: number, width: number, ink: Ink): Generator<Rectangle> {
+/** Places near height `y`, nearest rows first, whose leaders run over no other label. */
+function* nearTo(y: number, width: number, lefts: Iterable<number>, ink: Ink, others: readonly Rectangle[]): Generator<Rectangle> {
+  const all = [...lefts]
   const tops: number[] = []
   for (let top = MARGIN; top + LABEL_HEIGHT <= ink.height - MARGIN; top += 2) tops.push(top)
   const away = (top: number): number => Math.abs(top + LABEL_HEIGHT / 2 - y)
   for (const top of tops.filter(top => away(top) <= NEAR).sort((a, b) => away(a) - away(b) || a - b)) {
-    for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y: top, width, height: LABEL_HEIGHT }
+    for (const x of all) {
+      const box = { x, y: top, width, height: LABEL_HEIGHT }
+      if (!others.some(other => runsOver(leaderToGuide(box, y), other))) yield box
+    }
   }
 }
 
+/** Whether an upright leader runs over a label. */
+function runsOver(leader: PlacedLabel['leader'], { x, y, width, height }: Rectangle): boolean {
+  if (leader === null) return false
+  const [from, to] = leader
+  const [top, bottom] = [Math.min(from.y, to.y), Math.max(from.y, to.y)]
+  return to.x >= x - CLEARANCE && to.x <= x + width + CLEARANCE && top <= y + height && bottom >= y
+}
+
 /**
- * Places a label on the guide at height `y`. Where no place there is free, the label takes the nearest free place, with
- * a leader down or up to the guide. Where no place near the guide is free, the label covers as little ink as possible
- * on the guide. It is not moved far away, because a long leader would look like a part of the curves.
+ * Places a label on the guide at height `y`, at the right edge of the plot. Where no place there is free, the label takes
+ * the nearest free place at that edge, with a leader down or up to the guide; then a place further to the left, on the
+ * guide or near it. Where no place near the guide is free, the label covers as little ink as possible on the guide. It is
+ * not moved far away, because a long leader would look like a part of the curves.
+ * @param others boxes of the labels that have their places
  */
-export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel | null {
+export function placeGuideLabel(y: number, text: string, ink: Ink, others: readonly Rectangle[]): PlacedLabel | null {
   const width = drawnWidth(text, TEXT_SIZE)
-  const onGuide = leastCovering(along(y, width, ink), ink)
-  if (onGuide?.free === true) return { ...onGuide, leader: null }
-  const apart = leastCovering(nearTo(y, width, ink), ink)
-  if (apart?.free !== true) {
-    const place = onGuide ?? apart
-    return place === null ? null : { ...place, leader: null }
+  const edge = [ink.width - MARGIN - width]
+  for (const lefts of [edge, [...fromTheRight(width, ink)]]) {
+    const onGuide = leastCovering(along(y, width, lefts), ink)
+    if (onGuide?.free === true) return { ...onGuide, leader: null }
+    const apart = leastCovering(nearTo(y, width, lefts, ink, others), ink)
+    if (apart?.free === true) return { ...apart, leader: leaderToGuide(apart.box, y) }
   }
-  const { box } = apart
+  const all = [...fromTheRight(width, ink)]
+  const place = leastCovering(along(y, width, all), ink) ?? leastCovering(nearTo(y, width, all, ink, others), ink)
+  return place === null ? null : { ...place, leader: null }
+}
+
+function leaderToGuide(box: Rectangle, y: number): PlacedLabel['leader'] {
   const x = box.x + box.width / 2
   const below = box.y > y
   const from = below ? box.y - LEADER_GAP / 2 : box.y + box.height + LEADER_GAP / 2
-  return {
-    ...apart,
-    leader: (below ? from > y : from < y)
-      ? [
-          { x, y: from },
-          { x, y }
-        ]
-      : null
-  }
+  const isApart = below ? from > y : from < y
+  return isApart
+    ? [
+        { x, y: from },
+        { x, y }
+      ]
+    : null
 }

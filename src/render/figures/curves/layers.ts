@@ -77,9 +77,9 @@ export interface Layer {
   readonly dataset: Plain
 }
 
-function lineLayer(label: string, line: Line, color: string, width: number, dash: readonly number[], marker?: Plain): Layer {
+function lineLayer(label: string, line: Line, color: string, width: number, dash: readonly number[]): Layer {
   const radius = pointRadii(line)
-  const points = marker ?? (radius === 0 ? { pointRadius: 0 } : { pointRadius: radius, pointBackgroundColor: color, pointBorderWidth: 0 })
+  const points = radius === 0 ? { pointRadius: 0 } : { pointRadius: radius, pointBackgroundColor: color, pointBorderWidth: 0 }
   return {
     line,
     joined: true,
@@ -92,7 +92,7 @@ function lineLayer(label: string, line: Line, color: string, width: number, dash
       borderJoinStyle: 'round',
       // Without this Chart.js would thin the line again.
       _decimated: true,
-      ...(points as { readonly [key: string]: Plain })
+      ...points
     }
   }
 }
@@ -109,28 +109,26 @@ function markerOptions(slot: number): { readonly [key: string]: Plain } {
   }
 }
 
-/** Layers from back to front. */
+function markerLayer(title: string, line: Line, slot: number): Layer {
+  return { line, joined: false, dataset: { label: `${title}, marker`, data: toData(line), showLine: false, ...markerOptions(slot) } }
+}
+
+/** Layers from back to front. Of two series the one with more points lies behind, where it hides less. */
 export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range: Range, width: number): Layer[] {
   const raws: Layer[] = []
   const lines: Layer[] = []
-  for (const { title, slot, raw, mean } of series) {
+  for (const { title, slot, raw, observed, mean } of series.toSorted((a, b) => b.raw.x.length - a.raw.x.length)) {
     const { strong, faint, dash } = curveStyle(slot)
     const points = thinned(raw, range, width)
     if (sparse) {
-      lines.push(lineLayer(title, points, strong, SPARSE.width, SPARSE.dash, markerOptions(slot)))
-      continue
-    }
-    if (mean !== null) {
+      lines.push(lineLayer(title, points, strong, SPARSE.width, SPARSE.dash), markerLayer(title, thinned(observed, range, width), slot))
+    } else if (mean === null) {
+      lines.push(lineLayer(title, points, strong, PLAIN_LINE, dash), markerLayer(title, markerPoints(observed, range, slot), slot))
+    } else {
+      // A mean is no observation, so it has no markers.
       raws.push(lineLayer(`${title}, raw`, points, faint, RAW_CURVE, []))
+      lines.push(lineLayer(title, thinned(mean, range, width), strong, MEAN_LINE, dash))
     }
-    const drawn = mean ?? raw
-    lines.push(lineLayer(title, mean === null ? points : thinned(mean, range, width), strong, mean === null ? PLAIN_LINE : MEAN_LINE, dash))
-    const markers = markerPoints(drawn, range, slot)
-    lines.push({
-      line: markers,
-      joined: false,
-      dataset: { label: `${title}, marker`, data: toData(markers), showLine: false, ...markerOptions(slot) }
-    })
   }
   return [...raws, ...lines]
 }

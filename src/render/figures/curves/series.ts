@@ -23,6 +23,8 @@ export interface DrawnSeries {
   readonly title: string
   readonly slot: number
   readonly raw: Line
+  /** the points of `raw` that are observations of this curve: they alone have markers */
+  readonly observed: Line
   /** trailing mean; null where there is none */
   readonly mean: Line | null
   /** x of logged values that break the raw line because the axis cannot show them, ascending */
@@ -83,7 +85,7 @@ function seriesFault(problem: string, found: string, expected: string, index?: n
  * Checks that points are numbers in the order of x, as compute hands them over. Chart.js would draw other data wrong
  * without an error.
  */
-function checkSeries({ x, y, smooth, gaps, restarts, marks, slot }: CurveSeriesData, index: number): void {
+function checkSeries({ x, y, smooth, supplied, gaps, restarts, marks, slot }: CurveSeriesData, index: number): void {
   if (x.length !== y.length) throw seriesFault('has a series with unequal lengths', `${x.length} x and ${y.length} y`, 'as many', index)
   if (smooth !== null && smooth.length !== y.length) {
     throw seriesFault('has a trailing mean of another length', String(smooth.length), String(y.length), index)
@@ -95,6 +97,9 @@ function checkSeries({ x, y, smooth, gaps, restarts, marks, slot }: CurveSeriesD
       throw seriesFault('has a point that is not a number', `point ${i}`, 'numbers', index)
     }
     if (i > 0 && x[i] < x[i - 1]) throw seriesFault('has points out of order', `x ${x[i]} after ${x[i - 1]}`, 'points by x', index)
+  }
+  if (!supplied.every((i, k) => Number.isSafeInteger(i) && i < x.length && i > (supplied[k - 1] ?? -1))) {
+    throw seriesFault('has supplied points out of order', supplied.join(' '), 'increasing indexes of its points', index)
   }
   for (const [what, list] of [
     ['gaps', gaps],
@@ -110,14 +115,22 @@ function checkSeries({ x, y, smooth, gaps, restarts, marks, slot }: CurveSeriesD
   }
 }
 
+/** The points that the axis shows and that nobody supplied. */
+function withoutSupplied(x: Numbers, y: Numbers, supplied: readonly number[], isShown: (x: number, y: number) => boolean): Line {
+  const left = new Set(supplied)
+  const kept = Int32Array.from({ length: x.length }, (_, i) => i).filter(i => !left.has(i) && isShown(x[i], y[i]))
+  return { x: Float64Array.from(kept, i => x[i]), y: Float64Array.from(kept, i => y[i]), breaks: [] }
+}
+
 export function drawnPanel(data: CurvePanelData): DrawnPanel {
   const { scale } = data
   if (scale.kind === 'symlog' && !(scale.linear_to >= 1e-100 && isDrawable(scale.linear_to))) {
     throw seriesFault('has a linear part of no length', String(scale.linear_to), 'linear_to from 1e-100 to 1e100')
   }
   const hidden = new Hidden()
+  const whyHidden = (x: number, y: number): string | null => (isDrawable(x) ? whyNotShown(y, scale) : 'beyond 1e100')
   const isShown = (x: number, y: number, kind: string): boolean => {
-    const reason = isDrawable(x) ? whyNotShown(y, scale) : 'beyond 1e100'
+    const reason = whyHidden(x, y)
     if (reason !== null) hidden.count(reason, kind)
     return reason === null
   }
@@ -146,7 +159,7 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
     return { x: Float64Array.from(indexes, i => x[i]), y: Float64Array.from(indexes, i => y[i]), breaks, edges }
   }
   data.series.forEach(checkSeries)
-  const series = data.series.map(({ title, slot, x, y, smooth, gaps, restarts }): DrawnSeries => {
+  const series = data.series.map(({ title, slot, x, y, smooth, supplied, gaps, restarts }): DrawnSeries => {
     // On other axes a line bridges values that are not finite, as it bridges steps without a value.
     const breaking = scale.kind === 'log' ? Array.from(gaps) : []
     const { edges, ...raw } = lineOf(x, y, 'point', breaking)
@@ -155,6 +168,7 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
       title: cleanText(title),
       slot,
       raw,
+      observed: supplied.length === 0 ? raw : withoutSupplied(x, y, supplied, (at, value) => whyHidden(at, value) === null),
       mean: smooth === null ? null : lineOf(x, smooth, 'mean'),
       edges,
       restarts: Float64Array.from(restarts).filter(isDrawable)

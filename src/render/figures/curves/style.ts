@@ -7,21 +7,23 @@ import type { SeriesStyle } from '../palette.js'
 
 const OPEN = '#ffffff'
 
-const SLOTS: readonly SeriesStyle[] = [
-  { strong: '#0072b2', faint: '#9ccbe6', pointStyle: 'circle', rotation: 0, radius: 2.2, fill: '#0072b2' },
-  { strong: '#e69f00', faint: '#f8d899', pointStyle: 'triangle', rotation: 0, radius: 2.9, fill: OPEN },
-  { strong: '#1a1a1a', faint: '#b8b8b8', pointStyle: 'rect', rotation: 0, radius: 2.5, fill: '#1a1a1a' },
-  { strong: '#009e73', faint: '#99d8c7', pointStyle: 'rectRot', rotation: 0, radius: 2.8, fill: OPEN },
-  { strong: '#99407a', faint: '#dcb6ce', pointStyle: 'triangle', rotation: 180, radius: 2.7, fill: '#99407a' },
-  { strong: '#56b4e9', faint: '#bbe1f6', pointStyle: 'rect', rotation: 0, radius: 2.5, fill: OPEN },
-  { strong: '#b84a00', faint: '#eebfa0', pointStyle: 'rectRot', rotation: 0, radius: 2.8, fill: '#b84a00' },
-  { strong: '#c4a800', faint: '#e9dea0', pointStyle: 'circle', rotation: 0, radius: 2.2, fill: OPEN }
+/** `name`: colour of the name at the end of the curve, dark enough for text */
+const SLOTS: readonly (SeriesStyle & { readonly name: string })[] = [
+  { strong: '#0072b2', name: '#0072b2', faint: '#9ccbe6', pointStyle: 'circle', rotation: 0, radius: 2.2, fill: '#0072b2' },
+  { strong: '#e69f00', name: '#8a5f00', faint: '#f8d899', pointStyle: 'triangle', rotation: 0, radius: 2.9, fill: OPEN },
+  { strong: '#1a1a1a', name: '#1a1a1a', faint: '#b8b8b8', pointStyle: 'rect', rotation: 0, radius: 2.5, fill: '#1a1a1a' },
+  { strong: '#009e73', name: '#007a59', faint: '#99d8c7', pointStyle: 'rectRot', rotation: 0, radius: 2.8, fill: OPEN },
+  { strong: '#99407a', name: '#99407a', faint: '#dcb6ce', pointStyle: 'triangle', rotation: 180, radius: 2.7, fill: '#99407a' },
+  { strong: '#56b4e9', name: '#2f6f96', faint: '#bbe1f6', pointStyle: 'rect', rotation: 0, radius: 2.5, fill: OPEN },
+  { strong: '#b84a00', name: '#b84a00', faint: '#eebfa0', pointStyle: 'rectRot', rotation: 0, radius: 2.8, fill: '#b84a00' },
+  { strong: '#c4a800', name: '#8a5f00', faint: '#e9dea0', pointStyle: 'circle', rotation: 0, radius: 2.2, fill: OPEN }
 ]
 
 /** Dashes of the lines: for the first eight series, for the second eight, and for all further ones. */
 const ROUNDS: ReadonlyArray<readonly number[]> = [[], [5, 2], [5, 2, 1, 2]]
 
 export interface CurveStyle extends SeriesStyle {
+  readonly name: string
   /** dash of the trailing mean */
   readonly dash: readonly number[]
 }
