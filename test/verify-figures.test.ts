@@ -112,9 +112,15 @@ t.test('what is changed is found, with its place', async t => {
     /^a series, expected none of this name in the data .*other, index 0\)$/,
     /^no series of this name, expected one of 125 points /
   ])
-  const attribute = await changed(CURVES, CURVES, svg => svg.replace(/data-y-max="([\d.]+)/, (_, max: string) => `data-y-max="${Number(max) + 0.1}`))
+  const attribute = await changed(CURVES, CURVES, svg =>
+    svg.replace(/data-y-max="([\d.]+)/, (_, max: string) => `data-y-max="${Number(max) + 0.1}`)
+  )
   t.ok(attribute.length > 3 && attribute.every(message => message.includes('member panel a')), attribute[0])
-  const marker = await changed(CURVES, CURVES, inSeries('b', 'GSPO, marker', group => group.replace(/M/g, 'M1')))
+  const marker = await changed(
+    CURVES,
+    CURVES,
+    inSeries('b', 'GSPO, marker', group => group.replace(/M/g, 'M1'))
+  )
   t.ok(marker.length === 1 && /expected a point of the data .*member panel b, GSPO, marker/.test(marker[0]), marker[0])
   t.match(
     await changed(
