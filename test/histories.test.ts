@@ -280,11 +280,13 @@ t.test('the Arrow file of the points holds the rows of every CSV of points, cell
     )
     t.strictSame(cells, rows)
   }
-  const without = folder({
-    study: { ...STUDY, histories: { ...STUDY.histories, analyses: [{ ...both, outputs: { statistics: 'wandb/both.json' } }] } }
-  })
-  t.match(await all(without, '--no-figures'), { code: 0 })
-  t.notOk(readdirSync(join(without.out, 'wandb')).includes('points.arrow'), 'no analysis writes points')
+  for (const figures of [[], STUDY.histories.figures]) {
+    const analyses = [{ ...both, outputs: { statistics: 'wandb/both.json' } }]
+    const without = folder({ study: { ...STUDY, histories: { ...STUDY.histories, figures, analyses } } })
+    t.match(await all(without, '--no-figures'), { code: 0 })
+    const written = readdirSync(join(without.out, 'wandb')).includes('points.arrow')
+    t.equal(written, figures.length > 0, 'where no analysis writes points, those of a figure stand in the file')
+  }
 })
 
 t.test('the same bytes at any chunk size', async t => {

@@ -687,7 +687,16 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
     now: () => 0,
     signal: new AbortController().signal
   }
-  const options = { study: dir, outputs: null, secondReader: true, format: 'text', json: false, quiet: false, verbose: false } as const
+  const options = {
+    study: dir,
+    outputs: null,
+    figures: null,
+    secondReader: true,
+    format: 'text',
+    json: false,
+    quiet: false,
+    verbose: false
+  } as const
   const { exitCode } = await runVerify(options, io, { child: CHILD })
   t.equal(exitCode, 1)
   t.match(text.stdout, /^second reader: 0 same, 1 different, 2 not readable by the second; /m)

@@ -94,6 +94,8 @@ export interface VerifyCommand extends CommonOptions {
   readonly study: string | null
   /** a folder of outputs to compare with its own record; null: the study is verified */
   readonly outputs: string | null
+  /** a folder of outputs whose figures are read back; null: none */
+  readonly figures: string | null
   /** true: every input is read again by other libraries */
   readonly secondReader: boolean
   readonly format: 'text' | 'sha256sum'
@@ -188,11 +190,15 @@ export function parseCommand(argv: readonly string[]): Command {
     const format = values.format ?? 'text'
     if (format !== 'text' && format !== 'sha256sum') throw usage('wrong --format', printable(format), 'text or sha256sum')
     if (format === 'sha256sum' && common.json) throw usage('contradiction', '--json and --format sha256sum', 'one of them')
-    const [study, outputs] = [folder('study', values.study), folder('outputs', values.outputs)]
+    const [study, outputs, figures] = [folder('study', values.study), folder('outputs', values.outputs), folder('figures', values.figures)]
     const secondReader = values['second-reader'] === true
     if (outputs !== null && study !== null) throw usage('contradiction', '--outputs and --study', 'one of them')
     if (outputs !== null && secondReader) throw usage('contradiction', '--outputs and --second-reader', 'one of them')
-    return { command, study, outputs, secondReader, format, ...common }
+    if (figures !== null) {
+      const other = [study, outputs].some(one => one !== null) || secondReader || values.format !== undefined
+      if (other) throw usage('contradiction', '--figures with another check or --format', 'one of them')
+    }
+    return { command, study, outputs, figures, secondReader, format, ...common }
   }
   if (command === 'audit') {
     const [study, out] = [folder('study', values.study), folder('out', values.out)]

@@ -278,6 +278,12 @@ export const OPTIONS = {
     commands: ['verify'],
     help: 'a folder of outputs against the run.json in it; no study is looked at, nothing computed'
   },
+  figures: {
+    type: 'string',
+    value: 'OUT',
+    commands: ['verify'],
+    help: "the SVG figures of a folder of outputs, every drawn point read back against the folder's data files"
+  },
   'second-reader': {
     type: 'boolean',
     commands: ['verify'],

@@ -20,6 +20,7 @@ import { studyFolder, verifyStudy } from './verified-study.js'
 /** @param second how files are read again; tests pass another reader */
 export async function runVerify(options: VerifyCommand, io: CliIo, second: SecondOptions = {}): Promise<CommandResult> {
   if (options.outputs !== null) return (await import('./verify-outputs.js')).verifyOutputs(options.outputs, options, io)
+  if (options.figures !== null) return (await import('./verify-figures.js')).verifyFigures(options.figures, options, io)
   return reporting(options, io, async reporter => {
     const { progress } = reporter
     const { dir, study, manifest } = await verifyStudy(await studyFolder(options.study, reporter), reporter)

@@ -160,16 +160,18 @@ async function writeHistories(
     onWritten?.(written)
     await context.turn()
   }
-  const withPoints = analyses.map(({ analysis }) => analysis).filter(({ outputs }) => outputs.points !== null)
+  const isDrawn = new Set(study.figures.map(figure => figure.analysis))
+  const withPoints = analyses.map(({ analysis }) => analysis).filter(({ name, outputs }) => outputs.points !== null || isDrawn.has(name))
   const pointsArrow = withPoints.length === 0 ? null : await PointsArrowWriter.open(set, withPoints, selections, origin)
   for (const { analysis, statistics } of analyses) {
     const { outputs, shared_reference: reference } = analysis
     const table = { histories: ofAnalysis(analysis, selections), metrics: new Set(analysis.metrics) }
     if (outputs.observations !== null) await rows.writeObservations(set, outputs.observations, table, origin, onRows)
     if (outputs.all_attempts !== null) await rows.writeAllAttempts(set, outputs.all_attempts, table, origin, onRows)
-    if (outputs.points !== null && pointsArrow !== null) {
+    if (pointsArrow !== null && withPoints.includes(analysis)) {
       const curves = pointsArrow.passing(analysis.name, displayed(context, study, analysis, selections), onRows)
-      await rows.writePoints(set, outputs.points, curves, origin, onRows)
+      if (outputs.points === null) for await (const _curve of curves);
+      else await rows.writePoints(set, outputs.points, curves, origin, onRows)
     }
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
     const metric = study.metrics.find(m => m.name === reference?.metric)

@@ -275,7 +275,7 @@ const analysis = object({
       statistics: { kind: outputPath('json'), doc: '`.json` of the statistics.' },
       points: {
         kind: nullable(outputPath('csv')),
-        doc: '`.csv` of every displayed point of both views with its provenance, which stand in `wandb/points.arrow` too; null: not written.',
+        doc: '`.csv` of every displayed point of both views with its provenance, which stand in `wandb/points.arrow` too, as do those of an analysis that a figure draws; null: no `.csv`.',
         default: null
       },
       time_display: {

@@ -24,7 +24,7 @@ import {
 import { trailingMean } from './windows.js'
 import { PIECE, type Work } from './work.js'
 
-const OBSERVED: PointProvenance = 'observed'
+export const OBSERVED: PointProvenance = 'observed'
 export const SHARED_REFERENCE = 'shared_reference'
 
 type Histories = ReadonlyMap<string, SelectionHistory>

@@ -13,7 +13,7 @@ import { metricFor } from './join.js'
 const VALUE = '{value}'
 
 /** The number that is plotted for a logged value. */
-export function plottedValue(value: number, metric: MetricDefinition): number {
+export function plottedValue(value: number, metric: Pick<MetricDefinition, 'multiply' | 'divide'>): number {
   return (value * metric.multiply) / metric.divide
 }
 

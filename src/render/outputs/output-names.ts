@@ -33,7 +33,7 @@ export const EXPLORER_PAGE = 'preview/traces.html'
 /** Outputs over all selections. The study names those of an analysis. */
 export const HISTORY_PATHS = {
   arrow: 'wandb/observations.arrow',
-  /** points of the analyses that write them; absent where none does */
+  /** points of the analyses that write them or that a figure draws; absent where there is none */
   points: 'wandb/points.arrow',
   lineage: 'wandb/lineage.csv'
 } as const

@@ -1,6 +1,6 @@
 /**
- * `wandb/points.arrow`: all displayed points of the analyses that write their points, as an Arrow IPC file. It has the
- * rows of the CSV files in their order, with the name of the analysis. Each curve is one record batch, or several of at
+ * `wandb/points.arrow`: all displayed points of the analyses that write their points or that a figure draws, as an Arrow IPC
+ * file. It has the rows of the CSV files in their order, with the name of the analysis. Each curve is one record batch, or several of at
  * most 65,536 rows. A value is null where the cell of the CSV is empty.
  */
 import type { Data, RecordBatch, Schema } from 'apache-arrow'
