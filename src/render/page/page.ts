@@ -7,6 +7,7 @@ import { plainText } from './markdown.js'
 import { bdi, pageHref } from './panel.js'
 import type { PageName, Prose } from './prose.js'
 import { contentsHtml, documentHtml } from './shell.js'
+import { figureScript } from './readings.js'
 import { styleSheet } from './style.js'
 import { escapeHtml, escapeMarkup } from './text.js'
 
@@ -14,6 +15,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
   const { title, blocks } = prose[page]
   const failure = auditFailure(inputs)
   const checked = verifiedText(inputs)
+  const script = figureScript(prose, page)
   return documentHtml({
     title,
     study: inputs.study,
@@ -23,6 +25,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
     contents: contents(prose, page),
     byline: `${page === 'article' ? bylineHtml(inputs.byline) : ''}${HINT}`,
     main: new BodyWriter(prose, page, inputs).page(blocks),
+    ...(script === undefined ? {} : { script }),
     foot: {
       before: `${hasStandIns(prose, page) ? `<p>${escapeHtml(STAND_IN_NOTE)}</p>\n` : ''}${checked === null ? '' : `<p>${escapeHtml(checked)}</p>\n`}`,
       after: ''
