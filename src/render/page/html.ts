@@ -102,7 +102,11 @@ export class BodyWriter {
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
     const { name, readings, ...figure } = this.#prose.figure(slot)
-    const html = figureHtml({ ...figure, caption: this.#grouped(this.#inlines(caption), 'caption'), note: readings === null ? MANY_POINTS : '' })
+    const html = figureHtml({
+      ...figure,
+      caption: this.#grouped(this.#inlines(caption), 'caption'),
+      note: readings === null ? MANY_POINTS : ''
+    })
     return readings === null || readings === undefined ? html : `${html}\n${readingsElement(name, readings)}`
   }
 

@@ -158,11 +158,27 @@ figure:has(.reader) svg { touch-action: pan-y; }
   font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); padding: 0.2rem 0.55rem; margin-left: -1px; cursor: pointer;
 }
 .tools button[aria-pressed="true"] { background: var(--ink); color: var(--paper); }
-.reader .at { margin: 0.4rem 0 0.2rem; font-weight: 600; font-variant-numeric: tabular-nums; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.reader table { width: 100%; table-layout: fixed; font-size: inherit; line-height: inherit; }
-.reader :is(th, td) { padding: 0.1rem 0.5rem 0.1rem 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-weight: 400; }
+figure .at {
+  margin: 0.5rem 0 0; font-size: 0.85rem; font-weight: 600; line-height: 1.35; font-variant-numeric: tabular-nums; background: var(--paper);
+  white-space: nowrap; overflow: hidden; text-overflow: ellipsis;
+}
+.reader table { width: 100%; table-layout: fixed; font-size: 0.75rem; line-height: inherit; margin-top: 0.3rem; }
+.reader :is(th, td) { padding: 0.1rem 0.4rem 0.1rem 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-weight: 400; }
 .reader thead th { border-bottom: 1px solid var(--soft); color: var(--soft); }
+.reader thead :first-child { width: 23%; } .reader thead :nth-child(2), .reader thead :nth-child(3), .reader thead :nth-child(5) { width: 15.5%; }
+.reader thead :nth-child(4) { width: 5%; } .reader thead :nth-child(6) { width: 6.5%; } .reader thead :nth-child(7) { width: 8.5%; }
 .reader .runs { margin: 0.3rem 0 0; color: var(--soft); overflow-wrap: anywhere; }
+@media screen and (max-width: 63.99rem) {
+  /* In sight while a finger is on a panel above. */
+  figure .at { position: sticky; bottom: 0; z-index: 1; white-space: normal; height: 2.9lh; padding: 0.1lh 0; }
+  .reader :is(table, tbody, tr) { display: block; }
+  .reader thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .reader tr { height: 5.6lh; padding-top: 0.2lh; border-bottom: 1px solid var(--line); overflow: hidden; }
+  .reader :is(tbody th, td) { display: inline; border: 0; padding: 0; white-space: normal; }
+  .reader tbody th { display: block; }
+  .reader td::before { content: attr(data-label) ": "; color: var(--soft); }
+  .reader td:not(:last-child)::after { content: " \\b7  "; color: var(--soft); }
+}
 .files { margin: 0.5rem 0 0; font-size: 0.85rem; color: var(--soft); overflow-wrap: anywhere; }
 .files span { display: block; }
 @media (min-width: 64rem) {
@@ -222,7 +238,7 @@ const PRINT = `
   html { font-size: 8.471pt; }
   body { line-height: 1.36; }
   main, header.title, footer { max-width: none; padding: 0; }
-  nav.contents, .skip, .next, .how, .panels, .g, .v button, .here::after, .overlay, .reader { display: none; }
+  nav.contents, .skip, .next, .how, .panels, .g, .v button, .here::after, .overlay, .reader, figure .at { display: none; }
   .strip b { position: static; }
   .strip b, .strip span, .notice { border: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .v { border-bottom: 0; }

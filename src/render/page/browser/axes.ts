@@ -62,7 +62,11 @@ export interface PlottedLine {
   readonly y: Float64Array
 }
 
-export function plotted({ x, points }: SeriesPoints, { multiply, divide }: PanelPoints['panel'], values: ArrayLike<number> = points.value): PlottedLine {
+export function plotted(
+  { x, points }: SeriesPoints,
+  { multiply, divide }: PanelPoints['panel'],
+  values: ArrayLike<number> = points.value
+): PlottedLine {
   return { x, y: Float64Array.from(values, value => (value * multiply) / divide) }
 }
 
@@ -100,5 +104,7 @@ export function horizontalTicks(range: Range, width: number): Ticks {
 
 export function verticalTicks(scale: AxisScale, range: Range, height: number): Ticks {
   if (scale.kind === 'log') return logTicks(range, height)
-  return scale.kind === 'symlog' ? symlogTicks(range, scale.linear_to, height) : niceTicks(range, Math.max(2, Math.floor(height / 20)), 'value')
+  return scale.kind === 'symlog'
+    ? symlogTicks(range, scale.linear_to, height)
+    : niceTicks(range, Math.max(2, Math.floor(height / 20)), 'value')
 }

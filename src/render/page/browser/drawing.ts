@@ -3,7 +3,7 @@
  * another axis or other means than the picture has, the panels anew. The picture itself stays: its panels are only hidden
  * then, and paper has them all the same.
  */
-import { curveStyle } from '../../figures/curves/style.js'
+import { curveStyle, type CurveStyle } from '../../figures/curves/style.js'
 import { decimateColumns } from '../../figures/decimate.js'
 import { whyNotShown } from '../../figures/scales.js'
 import { pageColor } from '../../figures/theme.js'
@@ -75,13 +75,13 @@ export class Picture {
     this.#guide.replaceChildren()
   }
 
-  /** The value of the horizontal axis under a place of the window; null where no panel is. */
-  valueUnder(clientX: number, clientY: number): number | null {
+  /** The panel under a place of the window and the value of its horizontal axis there; null where no panel is. */
+  under(clientX: number, clientY: number): { readonly panel: number; readonly value: number } | null {
     const matrix = this.root.getScreenCTM()
     if (matrix === null) return null
     const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse())
-    const k = this.#places.findIndex(place => x >= place.x.from && x <= place.x.to && y >= place.y.to && y <= place.y.from)
-    return k < 0 ? null : valueAt(this.#places[k], this.#axes[k], x)
+    const panel = this.#places.findIndex(place => x >= place.x.from && x <= place.x.to && y >= place.y.to && y <= place.y.from)
+    return panel < 0 ? null : { panel, value: valueAt(this.#places[panel], this.#axes[panel], x) }
   }
 
   guide(stop: number, view: View): void {
@@ -99,18 +99,21 @@ export class Picture {
     const [place, axes] = [this.#places[k], this.#axes[k]]
     const { x, y } = place
     const [left, top, width, height] = [x.from, y.to, x.to - x.from, y.from - y.to]
-    // Clips without an id.
-    const plot = svg('svg', { x: left, y: top, width, height, viewBox: `${left} ${top} ${width} ${height}` })
+    const plot = svg('g', {})
     const curves = series.map(one => ({ one, style: curveStyle(one.series.slot), lines: linesOf(panel, one) }))
     for (const { style, lines } of curves) {
       const stroke = pageColor(lines.length > 1 ? style.faint : style.strong)
       const dash = panel.sparse ? { 'stroke-dasharray': '3 2' } : {}
-      plot.append(svg('path', { d: pathOf(lines[0], panel.scale, axes, width), stroke, 'stroke-width': lines.length > 1 ? 0.7 : 0.9, ...dash }))
-      if (panel.sparse) plot.append(...marks(lines[0], axes, pageColor(style.strong)))
+      plot.append(
+        svg('path', { d: pathOf(lines[0], panel.scale, axes, width), stroke, 'stroke-width': lines.length > 1 ? 0.7 : 0.9, ...dash })
+      )
+      if (panel.sparse) plot.append(...marks(lines[0], axes, style))
     }
     for (const { style, lines } of curves.filter(({ lines }) => lines.length > 1)) {
       const dash = style.dash.length === 0 ? {} : { 'stroke-dasharray': style.dash.join(' ') }
-      plot.append(svg('path', { d: pathOf(lines[1], panel.scale, axes, width), stroke: pageColor(style.strong), 'stroke-width': 1.6, ...dash }))
+      plot.append(
+        svg('path', { d: pathOf(lines[1], panel.scale, axes, width), stroke: pageColor(style.strong), 'stroke-width': 1.6, ...dash })
+      )
     }
     const isLowest = this.#places.every(other => other.x.from !== x.from || other.y.from <= y.from)
     const title = { 'text-anchor': 'middle', ...LABEL }
@@ -162,11 +165,20 @@ function pathOf({ x, y }: PlottedLine, scale: PanelPoints['panel']['scale'], axe
   return path
 }
 
-function marks({ x, y }: PlottedLine, axes: PanelAxes, fill: string): SVGElement[] {
+/** The marks of a series, as the legend has them. */
+function marks({ x, y }: PlottedLine, axes: PanelAxes, { pointStyle, rotation, radius, fill, strong }: CurveStyle): SVGElement[] {
+  const corners = pointStyle === 'triangle' ? 3 : 4
+  const first = pointStyle === 'rect' ? 45 : -90
+  const outline = Array.from({ length: corners }, (_, k) => {
+    const angle = ((first + rotation + (360 * k) / corners) * Math.PI) / 180
+    return `${(radius * Math.cos(angle)).toFixed(2)},${(radius * Math.sin(angle)).toFixed(2)}`
+  })
+  const [name, shape] = pointStyle === 'circle' ? ['circle', { r: radius }] : ['polygon', { points: outline.join(' ') }]
+  const colours = { fill: pageColor(fill), stroke: pageColor(strong), 'stroke-width': 1 }
   return Array.from(x.keys())
     .map(i => axes.at(x[i], y[i]))
     .filter(place => place.every(Number.isFinite))
-    .map(([cx, cy]) => svg('circle', { cx, cy, r: 2.2, fill }))
+    .map(([atX, atY]) => svg(name, { ...shape, transform: `translate(${atX.toFixed(2)} ${atY.toFixed(2)})`, ...colours }))
 }
 
 /** A full dot at the logged value of each series, an open one at its mean. */

@@ -67,12 +67,12 @@ export function nearest(sorted: ArrayLike<number>, at: number): number {
 
 /**
  * The point that a series has at a stop; -1 where it has none. A step is one and the same in all runs. Hours never are: by time it
- * is the point nearest to the stop.
+ * is the point nearest to the stop, between the first of the series and its last.
  */
 export function pointAt({ x }: SeriesPoints, stop: number, view: View): number {
-  if (x.length === 0) return -1
+  if (x.length === 0 || !(stop >= x[0] && stop <= x[x.length - 1])) return -1
   const k = nearest(x, stop)
-  return Number.isFinite(x[k]) && (view === 'time' || x[k] === stop) ? k : -1
+  return view === 'time' || x[k] === stop ? k : -1
 }
 
 /** What a stop of one view is in another: of the first series that has a point there and a coordinate in both. Null: of none. */

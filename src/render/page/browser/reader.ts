@@ -16,6 +16,8 @@ export class FigureReader {
   #smoothing: Smoothing = 'drawn'
   #panels: readonly PanelPoints[] = []
   #stops: Float64Array = new Float64Array(0)
+  /** the panel that was pointed at last */
+  #panel = 0
   /** place in the stops; -1 before the reader asked for one */
   #at = -1
   readonly #tell = oncePerFrame(() => {
@@ -33,16 +35,24 @@ export class FigureReader {
     this.#slider.addEventListener('input', () => {
       this.#goTo(Number(this.#slider.value))
     })
-    const reader = element('div', { class: 'reader' }, this.#toolbar(label), this.#readOut.root)
-    figure.insertBefore(reader, figure.querySelector('figcaption'))
+    // The slider stands at the first stop, so that this is where a reader with a keyboard begins.
+    this.#slider.addEventListener('focus', () => {
+      if (this.#at < 0) this.#goTo(0)
+    })
+    const reader = element('div', { class: 'reader' }, this.#toolbar(label), this.#readOut.table)
+    const caption = figure.querySelector('figcaption')
+    figure.insertBefore(this.#readOut.status, caption)
+    figure.insertBefore(reader, caption)
     for (const picture of this.#pictures) this.#listen(picture)
     this.#choose()
   }
 
   #listen(picture: Picture): void {
     const point = ({ clientX, clientY }: PointerEvent): void => {
-      const value = picture.valueUnder(clientX, clientY)
-      if (value !== null && this.#stops.length > 0) this.#goTo(nearest(this.#stops, value))
+      const under = picture.under(clientX, clientY)
+      if (under === null || this.#stops.length === 0) return
+      this.#panel = under.panel
+      this.#goTo(nearest(this.#stops, under.value))
     }
     picture.root.addEventListener('pointermove', point)
     picture.root.addEventListener('pointerdown', point)
@@ -138,6 +148,6 @@ export class FigureReader {
     const stop = this.#stops[this.#at]
     for (const picture of this.#pictures) picture.guide(stop, this.#view)
     this.#slider.value = String(this.#at)
-    this.#slider.setAttribute('aria-valuetext', this.#readOut.show(this.#panels, stop, this.#view, this.#smoothing))
+    this.#slider.setAttribute('aria-valuetext', this.#readOut.show(this.#panels, stop, this.#view, this.#panel))
   }
 }
