@@ -22,7 +22,7 @@ import {
   type PageInputs
 } from '../src/render/page/index.js'
 import { normalized, parseTemplate } from '../src/render/page/references.js'
-import { escapeHtml, escapeMarkdown } from '../src/render/page/text.js'
+import { escapeHtml, escapeMarkdown, visible } from '../src/render/page/text.js'
 import { cpuMs } from './support/cpu.js'
 import { tree } from './support/folders.js'
 import { auditOf, claimsOf, FIGURE_NAMES, figures, proseInputs, svg, type ReplicaProse } from './support/page-inputs.js'
@@ -641,7 +641,15 @@ t.test('what sources say is shown, never obeyed', t => {
     description: HOSTILE,
     picture: { wide: '<svg><title>a\u202eb</title></svg>', column: svg('column') },
     files: [`figures/${HOSTILE}.png`],
-    data: [HOSTILE]
+    data: [HOSTILE],
+    readings: {
+      view: 'step',
+      xTitles: { step: HOSTILE, time: HOSTILE },
+      windows: [10],
+      runs: [{ id: HOSTILE, file: HOSTILE }],
+      provenances: [HOSTILE],
+      panels: []
+    }
   }
   const hostile = inputs(`A {{x | text}} b.\n\n{{figure 01-scores}}\nCaption.\n\n{{audit}}\n\n{{discrepancies}}\n\n{{sources}}`, {
     claims: [
@@ -684,7 +692,7 @@ t.test('what sources say is shown, never obeyed', t => {
     t.notMatch(text, /\p{Cs}/u, `${path}: whole characters`)
     if (!path.endsWith('.html')) continue
     const $ = load(text)
-    t.equal($('script').length, 0)
+    t.equal($('script').length, path.endsWith('article.html') ? 2 : 0, 'the data of the figure and the script alone')
     t.equal($('style').length, 1)
     t.equal($('img').length, 0)
     t.same(
@@ -704,6 +712,7 @@ t.test('what sources say is shown, never obeyed', t => {
   }
   const $ = articleOf(hostile)
   t.equal($('figure svg title').text(), 'a\\u202eb')
+  t.same(JSON.parse($('#figure-data-01-scores').text()).provenances, [visible(HOSTILE)])
   t.match($('data.v').text(), '</script></style>', 'shown in full')
   const markdown = renderPages(hostile).get('article.md') ?? ''
   t.match(markdown, 'A \\</script\\>\\</style\\>\\<img src=x onerror=alert(1)\\>')

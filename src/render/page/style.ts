@@ -162,16 +162,17 @@ figure .at {
   margin: 0.5rem 0 0; font-size: 0.85rem; font-weight: 600; line-height: 1.35; font-variant-numeric: tabular-nums; background: var(--paper);
   white-space: nowrap; overflow: hidden; text-overflow: ellipsis;
 }
-.reader table { width: 100%; table-layout: fixed; font-size: 0.75rem; line-height: inherit; margin-top: 0.3rem; }
+.reader table { width: 100%; table-layout: fixed; font-size: 0.7rem; line-height: inherit; margin-top: 0.3rem; }
 .reader :is(th, td) { padding: 0.1rem 0.4rem 0.1rem 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-weight: 400; }
 .reader thead th { border-bottom: 1px solid var(--soft); color: var(--soft); }
-.reader thead :first-child { width: 23%; } .reader thead :nth-child(2), .reader thead :nth-child(3), .reader thead :nth-child(5) { width: 15.5%; }
-.reader thead :nth-child(4) { width: 5%; } .reader thead :nth-child(6) { width: 6.5%; } .reader thead :nth-child(7) { width: 8.5%; }
+.reader thead :first-child { width: 20%; } .reader thead :nth-child(2) { width: 14%; } .reader thead :nth-child(3), .reader thead :nth-child(5) { width: 16%; }
+.reader thead :nth-child(4) { width: 4.5%; } .reader thead :nth-child(6) { width: 6%; } .reader thead :nth-child(7) { width: 8%; }
 .reader .runs { margin: 0.3rem 0 0; color: var(--soft); overflow-wrap: anywhere; }
 @media screen and (max-width: 63.99rem) {
   /* In sight while a finger is on a panel above. */
   figure .at { position: sticky; bottom: 0; z-index: 1; white-space: normal; height: 2.9lh; padding: 0.1lh 0; }
   .reader :is(table, tbody, tr) { display: block; }
+  .reader table { font-size: 0.75rem; }
   .reader thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .reader tr { height: 5.6lh; padding-top: 0.2lh; border-bottom: 1px solid var(--line); overflow: hidden; }
   .reader :is(tbody th, td) { display: inline; border: 0; padding: 0; white-space: normal; }
