@@ -20,7 +20,7 @@ const FIGURES = [
 ] as const
 const BY_STEP = '#figure-03-training-by-step'
 const METRICS = ['reward', 'validation', 'response_length', 'turns']
-const SELECTIONS = ['gspo', 'sao_r7']
+const SELECTIONS = ['gspo', 'sao']
 
 const run = await runReplica(t)
 const path = pageFile(run, 'article')
@@ -138,13 +138,14 @@ async function shownWithoutTime(figure: Locator): Promise<Readonly<Record<string
 
 /** Puts the pointer where a step is in a panel of a picture. */
 async function pointAtStep(page: Page, svg: Locator, panel: string, step: number): Promise<void> {
-  await svg.scrollIntoViewIfNeeded()
   const { x, y } = await svg.evaluate(
     (svg, { panel, step }) => {
       const { xMin, xMax, xFrom, xTo, yFrom, yTo } = svg.querySelector<SVGGElement>(`g.panel[data-panel="${panel}"]`)?.dataset ?? {}
       const across = Number(xFrom) + ((step - Number(xMin)) / (Number(xMax) - Number(xMin))) * (Number(xTo) - Number(xFrom))
       const place = new DOMPoint(across, (Number(yFrom) + Number(yTo)) / 2)
-      const { x, y } = place.matrixTransform((svg as SVGSVGElement).getScreenCTM() ?? undefined)
+      const seen = (): DOMPoint => place.matrixTransform((svg as SVGSVGElement).getScreenCTM() ?? undefined)
+      window.scrollBy({ top: seen().y - innerHeight / 2, behavior: 'instant' })
+      const { x, y } = seen()
       return { x, y }
     },
     { panel, step }

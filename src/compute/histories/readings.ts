@@ -13,7 +13,7 @@ import type { Work } from './work.js'
 export const MAX_READ_OBSERVATIONS = 20_000
 
 /** Texts that many points repeat, by the order of their first use. */
-class Words<T> {
+class Repeated<T> {
   readonly list: T[] = []
   readonly #places = new Map<string, number>()
 
@@ -25,22 +25,20 @@ class Words<T> {
   }
 }
 
-interface Named {
-  readonly runs: Words<FigureReadings['runs'][number]>
-  readonly provenances: Words<string>
+interface RepeatedTexts {
+  readonly runs: Repeated<FigureReadings['runs'][number]>
+  readonly provenances: Repeated<string>
 }
-
-type Histories = ReadonlyMap<string, SelectionHistory>
 
 /** @returns null where the curves have more observations than a page holds */
 export function* figureReadings(
   request: CurveFigureRequest,
   study: HistoryStudy,
   analysis: HistoryAnalysis,
-  histories: Histories
+  histories: ReadonlyMap<string, SelectionHistory>
 ): Work<FigureReadings | null> {
   if (observationsOf(request, analysis, histories) > MAX_READ_OBSERVATIONS) return null
-  const named: Named = { runs: new Words(), provenances: new Words() }
+  const named: RepeatedTexts = { runs: new Repeated(), provenances: new Repeated() }
   const panels: PanelReadings[] = []
   for (const panel of request.panels) {
     const { multiply, divide, sparse, trailing_mean: window, ...metric } = metricFor(study.metrics, panel.metric)
@@ -66,12 +64,12 @@ export function* figureReadings(
   }
 }
 
-function observationsOf({ panels }: CurveFigureRequest, { selections }: HistoryAnalysis, histories: Histories): number {
+function observationsOf({ panels }: CurveFigureRequest, { selections }: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>): number {
   const counts = panels.flatMap(({ metric }) => selections.map(name => curveFor(historyFor(histories, name), metric).count))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-function pointReadings({ view, x, value, source, sources, observation }: DisplayedCurve, { runs, provenances }: Named): PointReadings {
+function pointReadings({ view, x, value, source, sources, observation }: DisplayedCurve, { runs, provenances }: RepeatedTexts): PointReadings {
   const points = Array.from(value, (logged, k) => {
     const { history, curve, provenance } = sources[source[k]]
     const told = { value: logged, provenance: provenances.place(provenance, () => provenance) }

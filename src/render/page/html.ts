@@ -5,7 +5,6 @@ import type { PageInputs, PagePicture } from './inputs.js'
 import { plainText, type Align, type Block, type FigureSlot, type Inline, type InlineSlot } from './markdown.js'
 import { bdi, claimId, outputHref, pageHref, Panels, type Panelled } from './panel.js'
 import type { PageName, Prose, Target } from './prose.js'
-import { readingsElement } from './readings.js'
 import { tablesOf, type TableCell, type TableRow, type PageTable } from './tables.js'
 import { breakable, escapeHtml, escapeMarkup, visible } from './text.js'
 
@@ -101,13 +100,8 @@ export class BodyWriter {
   }
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
-    const { name, readings, ...figure } = this.#prose.figure(slot)
-    const html = figureHtml({
-      ...figure,
-      caption: this.#grouped(this.#inlines(caption), 'caption'),
-      note: readings === null ? MANY_POINTS : ''
-    })
-    return readings === null || readings === undefined ? html : `${html}\n${readingsElement(name, readings)}`
+    const { readings, ...figure } = this.#prose.figure(slot)
+    return figureHtml({ ...figure, caption: this.#grouped(this.#inlines(caption), 'caption'), note: readings === null ? MANY_POINTS : '' })
   }
 
   #inlines(content: readonly Inline[]): string {

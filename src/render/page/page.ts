@@ -6,8 +6,8 @@ import type { Byline, PageInputs } from './inputs.js'
 import { plainText } from './markdown.js'
 import { bdi, pageHref } from './panel.js'
 import type { PageName, Prose } from './prose.js'
-import { contentsHtml, documentHtml } from './shell.js'
-import { figureScript } from './readings.js'
+import { contentsHtml, documentParts } from './shell.js'
+import { figureScript, readingsElements } from './readings.js'
 import { styleSheet } from './style.js'
 import { escapeHtml, escapeMarkup } from './text.js'
 
@@ -16,7 +16,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
   const failure = auditFailure(inputs)
   const checked = verifiedText(inputs)
   const script = figureScript(prose, page)
-  return documentHtml({
+  const { before, after } = documentParts({
     title,
     study: inputs.study,
     generator: inputs.generator,
@@ -31,6 +31,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
       after: ''
     }
   })
+  return before + readingsElements(prose, page) + after
 }
 
 /** Without headings there is only the link to the other page. */

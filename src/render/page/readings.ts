@@ -8,14 +8,27 @@ import { escapeHtml, visible } from './text.js'
 /** The script, as the build made it (`tools/build.ts`): it is no module of the program. */
 const SCRIPT = '../../../bundle/figures.js'
 
-/** The readings of a figure as an element, for the script. Texts of a study have no unseen characters there, as everywhere on a page. */
-export function readingsElement(name: string, readings: FigureReadings): string {
-  const seen = (_: string, value: unknown): unknown => (typeof value === 'string' ? visible(value) : value)
-  return `<script type="application/json" id="figure-data-${escapeHtml(name)}">${scriptJson(readings, seen)}</script>`
+/** The readings of the page's figures as elements, for the script. Texts of a study have no unseen characters there, as everywhere on a page. */
+export function readingsElements(prose: Prose, page: PageName): string {
+  return readFigures(prose, page)
+    .map(([name, readings]) => `<script type="application/json" id="figure-data-${escapeHtml(name)}">${scriptJson(readings, seen)}</script>\n`)
+    .join('')
+}
+
+function seen(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? visible(value) : value
 }
 
 /** Undefined where no figure of the page has readings. */
 export function figureScript(prose: Prose, page: PageName): PageDocument['script'] {
-  const isRead = prose[page].blocks.some(block => block.kind === 'figure' && (prose.figure(block.slot).readings ?? null) !== null)
-  return isRead ? { text: readFileSync(new URL(SCRIPT, import.meta.url), 'utf8'), asksServer: false } : undefined
+  if (readFigures(prose, page).length === 0) return undefined
+  return { text: readFileSync(new URL(SCRIPT, import.meta.url), 'utf8'), asksServer: false }
+}
+
+function readFigures(prose: Prose, page: PageName): (readonly [name: string, FigureReadings])[] {
+  return prose[page].blocks.flatMap(block => {
+    if (block.kind !== 'figure') return []
+    const { name, readings } = prose.figure(block.slot)
+    return readings === undefined || readings === null ? [] : [[name, readings] as const]
+  })
 }

@@ -6,15 +6,15 @@ import { extent, fittingTicks, niceTicks, padRange, type Range, type Ticks } fro
 import type { PanelPoints, SeriesPoints } from './points.js'
 
 /** An end of an axis is at `from`, its other at `to`, in coordinates of the picture's viewBox. */
-interface Span {
+interface AxisSpan {
   readonly from: number
   readonly to: number
 }
 
 /** A panel of a picture. */
 export interface PanelPlace {
-  readonly x: Span & Range
-  readonly y: Span & Range
+  readonly x: AxisSpan & Range
+  readonly y: AxisSpan & Range
   /** x of the middle of the text along the vertical axis */
   readonly titleX: number
 }
@@ -28,7 +28,7 @@ export interface PanelAxes {
 
 export function panelPlaces(svg: SVGSVGElement): PanelPlace[] {
   return Array.from(svg.querySelectorAll<SVGGElement>('g.panel'), group => {
-    const ends = (axis: 'x' | 'y'): Span & Range => {
+    const ends = (axis: 'x' | 'y'): AxisSpan & Range => {
       const [min, max, from, to] = ['Min', 'Max', 'From', 'To'].map(end => Number(group.dataset[axis + end]))
       return { min, max, from, to }
     }
@@ -71,7 +71,7 @@ export function plotted(
 }
 
 /** The lines of a series: logged values, then the mean. */
-export function linesOf(panel: PanelPoints['panel'], series: SeriesPoints): readonly PlottedLine[] {
+export function plottedLines(panel: PanelPoints['panel'], series: SeriesPoints): readonly PlottedLine[] {
   return [plotted(series, panel), ...(series.mean === null ? [] : [plotted(series, panel, series.mean)])]
 }
 
@@ -85,7 +85,7 @@ export function horizontalRange(panels: readonly PanelPoints[]): Range {
 /** The range of the shown values, with room at its ends. */
 export function verticalRange({ panel, series }: PanelPoints): Range {
   const { scale } = panel
-  const shown = series.flatMap(one => linesOf(panel, one).map(({ y }) => y.filter(value => whyNotShown(value, scale) === null)))
+  const shown = series.flatMap(one => plottedLines(panel, one).map(({ y }) => y.filter(value => whyNotShown(value, scale) === null)))
   const found = extent(...shown)
   if (found === null) return scale.kind === 'log' ? { min: 1, max: 10 } : { min: 0, max: 1 }
   const map = axisMap(scale)
@@ -97,7 +97,7 @@ export function verticalRange({ panel, series }: PanelPoints): Range {
 /** approximate width of a digit of a label, in points */
 const DIGIT = 5.1
 
-export function horizontalTicks(range: Range, width: number): Ticks {
+export function ticksAlong(range: Range, width: number): Ticks {
   const kind = range.max - range.min >= 4 ? 'count' : 'value'
   return fittingTicks(range, 10, { range, width, overhang: 10, labelWidth: label => label.length * DIGIT }, kind)
 }

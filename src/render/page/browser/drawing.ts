@@ -11,8 +11,8 @@ import type { Ticks } from '../../figures/ticks.js'
 import {
   axesOf,
   horizontalRange,
-  horizontalTicks,
-  linesOf,
+  ticksAlong,
+  plottedLines,
   panelPlaces,
   plotted,
   valueAt,
@@ -22,7 +22,7 @@ import {
   type PanelPlace,
   type PlottedLine
 } from './axes.js'
-import { pointAt, type PanelPoints, type View } from './points.js'
+import { pointAt, type PanelPoints, type ReadView } from './points.js'
 
 const COLUMNS_PER_POINT = 2
 const TEXT = pageColor('#1a1a1a')
@@ -31,16 +31,16 @@ const GRID = { stroke: pageColor('#e9e9e9'), 'stroke-width': 0.6 }
 const PAPER = pageColor('#ffffff')
 const LABEL = { fill: TEXT, 'font-size': 8 }
 
-type Attributes = Readonly<Record<string, string | number>>
+type SvgPaint = Readonly<Record<string, string | number>>
 
-function svg(name: string, attributes: Attributes, text = ''): SVGElement {
+function svg(name: string, attributes: SvgPaint, text = ''): SVGElement {
   const made = document.createElementNS('http://www.w3.org/2000/svg', name)
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value))
   made.textContent = text
   return made
 }
 
-function line(x1: number, y1: number, x2: number, y2: number, attributes: Attributes): SVGElement {
+function line(x1: number, y1: number, x2: number, y2: number, attributes: SvgPaint): SVGElement {
   return svg('line', { x1, y1, x2, y2, ...attributes })
 }
 
@@ -84,7 +84,7 @@ export class Picture {
     return panel < 0 ? null : { panel, value: valueAt(this.#places[panel], this.#axes[panel], x) }
   }
 
-  guide(stop: number, view: View): void {
+  guide(stop: number, view: ReadView): void {
     this.#guide.replaceChildren(
       ...this.#panels.flatMap((points, k) => {
         const [place, axes] = [this.#places[k], this.#axes[k]]
@@ -100,7 +100,7 @@ export class Picture {
     const { x, y } = place
     const [left, top, width, height] = [x.from, y.to, x.to - x.from, y.from - y.to]
     const plot = svg('g', {})
-    const curves = series.map(one => ({ one, style: curveStyle(one.series.slot), lines: linesOf(panel, one) }))
+    const curves = series.map(one => ({ one, style: curveStyle(one.series.slot), lines: plottedLines(panel, one) }))
     for (const { style, lines } of curves) {
       const stroke = pageColor(lines.length > 1 ? style.faint : style.strong)
       const dash = panel.sparse ? { 'stroke-dasharray': '3 2' } : {}
@@ -119,7 +119,7 @@ export class Picture {
     const title = { 'text-anchor': 'middle', ...LABEL }
     const [middleX, middleY] = [left + width / 2, top + height / 2]
     return [
-      ...this.#grid(place, axes, horizontalTicks(axes.x, width), 'x'),
+      ...this.#grid(place, axes, ticksAlong(axes.x, width), 'x'),
       ...this.#grid(place, axes, verticalTicks(panel.scale, axes.y, height), 'y'),
       line(left, y.from, x.to, y.from, AXIS),
       line(left, top, left, y.from, AXIS),
@@ -182,12 +182,12 @@ function marks({ x, y }: PlottedLine, axes: PanelAxes, { pointStyle, rotation, r
 }
 
 /** A full dot at the logged value of each series, an open one at its mean. */
-function dots({ panel, series }: PanelPoints, axes: PanelAxes, stop: number, view: View): SVGElement[] {
+function dots({ panel, series }: PanelPoints, axes: PanelAxes, stop: number, view: ReadView): SVGElement[] {
   return series.flatMap(one => {
     const k = pointAt(one, stop, view)
     if (k < 0) return []
     const strong = pageColor(curveStyle(one.series.slot).strong)
-    const dot = ({ x, y }: PlottedLine, attributes: Attributes): SVGElement[] => {
+    const dot = ({ x, y }: PlottedLine, attributes: SvgPaint): SVGElement[] => {
       const isShown = y[k] >= axes.y.min && y[k] <= axes.y.max && whyNotShown(y[k], panel.scale) === null
       const [cx, cy] = axes.at(x[k], y[k])
       return isShown ? [svg('circle', { cx, cy, 'stroke-width': 1, ...attributes })] : []

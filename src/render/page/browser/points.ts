@@ -3,13 +3,13 @@ import { trailingMean } from '../../../compute/histories/windows.js'
 import { finish } from '../../../compute/histories/work.js'
 import type { FigureReadings, PanelReadings, PointReadings, SeriesReadings } from '../../../compute/histories/contract.js'
 
-export type View = FigureReadings['view']
+export type ReadView = FigureReadings['view']
 
 /** What is drawn over the logged values: as in the picture, nothing, or the mean of so many latest points. */
 export type Smoothing = 'drawn' | 'none' | number
 
 /** Of every point, in the view's coordinate; NaN where no finite double holds it. */
-export function xOf(points: PointReadings, view: View): Float64Array {
+export function xOf(points: PointReadings, view: ReadView): Float64Array {
   return Float64Array.from(points.x ?? (view === 'step' ? points.step : points.hours), x => x ?? NaN)
 }
 
@@ -32,7 +32,7 @@ export interface PanelPoints {
   readonly series: readonly SeriesPoints[]
 }
 
-export function panelPoints({ panels }: FigureReadings, view: View, smoothing: Smoothing): PanelPoints[] {
+export function panelPoints({ panels }: FigureReadings, view: ReadView, smoothing: Smoothing): PanelPoints[] {
   return panels.map(panel => {
     const window = windowOf(panel, smoothing)
     const series = panel.series.map(series => {
@@ -55,7 +55,7 @@ export function stopsOf(panels: readonly PanelPoints[]): Float64Array {
 }
 
 /** Place of the value nearest to `at` in an ascending list that is not empty. */
-export function nearest(sorted: ArrayLike<number>, at: number): number {
+export function nearestStop(sorted: ArrayLike<number>, at: number): number {
   let [low, high] = [0, sorted.length - 1]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -69,14 +69,14 @@ export function nearest(sorted: ArrayLike<number>, at: number): number {
  * The point that a series has at a stop; -1 where it has none. A step is one and the same in all runs. Hours never are: by time it
  * is the point nearest to the stop, between the first of the series and its last.
  */
-export function pointAt({ x }: SeriesPoints, stop: number, view: View): number {
+export function pointAt({ x }: SeriesPoints, stop: number, view: ReadView): number {
   if (x.length === 0 || !(stop >= x[0] && stop <= x[x.length - 1])) return -1
-  const k = nearest(x, stop)
+  const k = nearestStop(x, stop)
   return view === 'time' || x[k] === stop ? k : -1
 }
 
 /** What a stop of one view is in another: of the first series that has a point there and a coordinate in both. Null: of none. */
-export function coordinate(panels: readonly PanelPoints[], stop: number, from: View, to: View): number | null {
+export function coordinate(panels: readonly PanelPoints[], stop: number, from: ReadView, to: ReadView): number | null {
   if (from === to) return stop
   for (const one of panels.flatMap(({ series }) => series)) {
     const k = pointAt(one, stop, from)

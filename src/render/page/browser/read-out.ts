@@ -4,12 +4,12 @@
  */
 import type { FigureReadings } from '../../../compute/histories/contract.js'
 import { element } from '../../explorer/browser/dom.js'
-import { pointAt, type PanelPoints, type SeriesPoints, type View } from './points.js'
+import { pointAt, type PanelPoints, type SeriesPoints, type ReadView } from './points.js'
 
 const NONE = '\u2013'
 const HEADINGS = ['value', 'trailing mean', 'step', 'hours', 'session', 'run', 'provenance'] as const
 
-export class ReadOut {
+export class FigureReadOut {
   readonly status = element('p', {
     class: 'at',
     text: 'Point at a panel, or move the slider, for the values of all runs.',
@@ -42,7 +42,7 @@ export class ReadOut {
    * @param pointed place of the panel that the line is about
    * @returns the stop and all values in one line, for those who hear it
    */
-  show(panels: readonly PanelPoints[], stop: number, view: View, pointed: number): string {
+  show(panels: readonly PanelPoints[], stop: number, view: ReadView, pointed: number): string {
     const told = panels.map(({ series }, p) => {
       const values = series.map((one, s) => {
         const k = pointAt(one, stop, view)

@@ -2,17 +2,17 @@
 import type { FigureReadings } from '../../../compute/histories/contract.js'
 import { button, element, oncePerFrame } from '../../explorer/browser/dom.js'
 import { Picture } from './drawing.js'
-import { coordinate, nearest, panelPoints, stopsOf, type PanelPoints, type Smoothing, type View } from './points.js'
-import { ReadOut } from './read-out.js'
+import { coordinate, nearestStop, panelPoints, stopsOf, type PanelPoints, type Smoothing, type ReadView } from './points.js'
+import { FigureReadOut } from './read-out.js'
 
 export class FigureReader {
   readonly #readings: FigureReadings
   readonly #pictures: readonly Picture[]
-  readonly #readOut: ReadOut
+  readonly #readOut: FigureReadOut
   readonly #slider: HTMLInputElement
-  #view: View
+  #view: ReadView
   /** the view of the stops and panels */
-  #drawnView: View
+  #drawnView: ReadView
   #smoothing: Smoothing = 'drawn'
   #panels: readonly PanelPoints[] = []
   #stops: Float64Array = new Float64Array(0)
@@ -30,7 +30,7 @@ export class FigureReader {
     this.#drawnView = readings.view
     this.#pictures = Array.from(figure.querySelectorAll<SVGSVGElement>('.wide > svg, .narrow > svg'), svg => new Picture(svg))
     const label = figure.querySelector('figcaption > b')?.textContent.replace(/\.$/, '') ?? figure.id
-    this.#readOut = new ReadOut(readings, label)
+    this.#readOut = new FigureReadOut(readings, label)
     this.#slider = element('input', { attributes: { type: 'range', min: '0', step: '1', 'aria-label': `Values of ${label}` } })
     this.#slider.addEventListener('input', () => {
       this.#goTo(Number(this.#slider.value))
@@ -52,7 +52,7 @@ export class FigureReader {
       const under = picture.under(clientX, clientY)
       if (under === null || this.#stops.length === 0) return
       this.#panel = under.panel
-      this.#goTo(nearest(this.#stops, under.value))
+      this.#goTo(nearestStop(this.#stops, under.value))
     }
     picture.root.addEventListener('pointermove', point)
     picture.root.addEventListener('pointerdown', point)
@@ -140,7 +140,7 @@ export class FigureReader {
     this.#slider.max = String(Math.max(0, this.#stops.length - 1))
     this.#slider.value = '0'
     this.#slider.setAttribute('aria-valuetext', 'none chosen')
-    if (kept !== null && this.#stops.length > 0) this.#goTo(nearest(this.#stops, kept))
+    if (kept !== null && this.#stops.length > 0) this.#goTo(nearestStop(this.#stops, kept))
   }
 
   #showStop(): void {
