@@ -64,12 +64,19 @@ export function* figureReadings(
   }
 }
 
-function observationsOf({ panels }: CurveFigureRequest, { selections }: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>): number {
+function observationsOf(
+  { panels }: CurveFigureRequest,
+  { selections }: HistoryAnalysis,
+  histories: ReadonlyMap<string, SelectionHistory>
+): number {
   const counts = panels.flatMap(({ metric }) => selections.map(name => curveFor(historyFor(histories, name), metric).count))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-function pointReadings({ view, x, value, source, sources, observation }: DisplayedCurve, { runs, provenances }: RepeatedTexts): PointReadings {
+function pointReadings(
+  { view, x, value, source, sources, observation }: DisplayedCurve,
+  { runs, provenances }: RepeatedTexts
+): PointReadings {
   const points = Array.from(value, (logged, k) => {
     const { history, curve, provenance } = sources[source[k]]
     const told = { value: logged, provenance: provenances.place(provenance, () => provenance) }

@@ -11,7 +11,9 @@ const SCRIPT = '../../../bundle/figures.js'
 /** The readings of the page's figures as elements, for the script. Texts of a study have no unseen characters there, as everywhere on a page. */
 export function readingsElements(prose: Prose, page: PageName): string {
   return readFigures(prose, page)
-    .map(([name, readings]) => `<script type="application/json" id="figure-data-${escapeHtml(name)}">${scriptJson(readings, seen)}</script>\n`)
+    .map(
+      ([name, readings]) => `<script type="application/json" id="figure-data-${escapeHtml(name)}">${scriptJson(readings, seen)}</script>\n`
+    )
     .join('')
 }
 
