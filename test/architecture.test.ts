@@ -213,6 +213,7 @@ t.test('names of files are in kebab-case', t => {
 /** Files of this package (its code, its manifest), and new files, which are created and fail where something is there. */
 const OPENS_BY_ITSELF = [
   'src/render/explorer/page.ts',
+  'src/render/page/readings.ts',
   'src/core/system/open.ts',
   'src/core/system/folder.ts',
   'src/core/system/limits.ts',

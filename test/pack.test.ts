@@ -24,7 +24,15 @@ t.test('every module and document is packed, and nothing else', t => {
   const sources = [...below('src'), ...below('workers')].filter(path => !path.startsWith('src/kernel/assembly/'))
   const modules = sources.filter(path => /\.c?ts$/.test(path)).flatMap(compiled)
   const copied = sources.filter(path => /^src\/replica\/(?:claims\.json$|article\/)/.test(path))
-  const built = ['run.js', ...modules, ...copied, 'src/kernel/kernel.wasm', ...BUNDLES.map(name => `bundle/${name}`), 'bundle/explorer.js']
+  const built = [
+    'run.js',
+    ...modules,
+    ...copied,
+    'src/kernel/kernel.wasm',
+    ...BUNDLES.map(name => `bundle/${name}`),
+    'bundle/explorer.js',
+    'bundle/figures.js'
+  ]
   const wanted = [
     'CHANGELOG.md',
     'LICENSE',

@@ -8,6 +8,7 @@
  *     bundle/all.cjs                    `all`, `audit` and `watch` as one file
  *     bundle/worker.cjs                 the same of the pool's worker
  *     bundle/explorer.js                the script of the explorer's page, with the licences of what it is made of
+ *     bundle/figures.js                 the script of the article's figures, likewise
  *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *     .built                            a hash of all that these are made of, and of them
@@ -138,15 +139,25 @@ async function bundle(name: string, entry: string, commands: readonly string[] =
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
 }
 
-/** Most bytes that the explorer's script may have with gzip. */
-const MAX_SCRIPT_BYTES = 150_000
+interface PageScript {
+  /** of the script in `bundle/` */
+  readonly name: string
+  readonly entry: string
+  /** most bytes that it may have with gzip */
+  readonly maxBytes: number
+}
+
+const PAGE_SCRIPTS: readonly PageScript[] = [
+  { name: 'explorer', entry: 'src/render/explorer/browser/main.js', maxBytes: 150_000 },
+  { name: 'figures', entry: 'src/render/page/browser/figures.js', maxBytes: 15_000 }
+]
 
 /** A page has the script as it is, so that licences stand in it. */
-async function bundleExplorer(): Promise<void> {
+async function bundlePageScript({ name, entry, maxBytes }: PageScript): Promise<void> {
   const { warnings, outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [join(DIST, 'src/render/explorer/browser/main.js')],
-    outfile: join(NEW_BUNDLES, 'explorer.js'),
+    entryPoints: [join(DIST, entry)],
+    outfile: join(NEW_BUNDLES, `${name}.js`),
     bundle: true,
     minify: true,
     format: 'iife',
@@ -159,15 +170,17 @@ async function bundleExplorer(): Promise<void> {
     metafile: true,
     write: false
   })
-  if (warnings.length > 0) throw new Error(`the explorer's script has warnings: ${warnings.map(w => w.text).join('; ')}`)
+  const fail = (what: string): never => {
+    throw new Error(`the page script ${name} ${what}`)
+  }
+  if (warnings.length > 0) fail(`has warnings: ${warnings.map(w => w.text).join('; ')}`)
   const packages = new Set(Object.keys(metafile.inputs).flatMap(path => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []))
   const licences = [...packages].sort().map(folder => `/*!\n${readFileSync(join(ROOT, folder, 'LICENSE'), 'utf8').trim()}\n*/\n`)
   const script = [...licences, outputFiles[0].text].join('')
   const { length } = gzipSync(script)
-  if (length > MAX_SCRIPT_BYTES)
-    throw new Error(`the explorer's script has ${length} bytes with gzip, expected at most ${MAX_SCRIPT_BYTES}`)
-  if (/<\/script|<!--/i.test(script)) throw new Error("the explorer's script ends the element that holds it")
-  await writeFile(join(NEW_BUNDLES, 'explorer.js'), script)
+  if (length > maxBytes) fail(`has ${length} bytes with gzip, expected at most ${maxBytes}`)
+  if (/<\/script|<!--/i.test(script)) fail('ends the element that holds it')
+  await writeFile(join(NEW_BUNDLES, `${name}.js`), script)
 }
 
 async function keepCompiled(name: string, use: (exports: object) => Promise<void>): Promise<void> {
@@ -256,7 +269,7 @@ async function make(): Promise<void> {
   await compileKernel()
   await bundle('traces', 'src/cli/program.js', ['traces', 'merge'])
   await bundle('worker', 'workers/trace.js')
-  await bundleExplorer()
+  for (const script of PAGE_SCRIPTS) await bundlePageScript(script)
   await bundle('diagnose', 'src/cli/program.js', ['diagnose'])
   await bundle('all', 'src/cli/program.js', ['all', 'audit', 'watch'])
   await rename(NEW_BUNDLES, BUNDLES)

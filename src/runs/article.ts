@@ -114,13 +114,14 @@ function utf8(bytes: Uint8Array, file: string): string {
   }
 }
 
-function pageFigure({ config: { name, title, description }, drawnFrom }: PlannedFigure, run: ArticleRun): PageFigure {
+function pageFigure({ config: { name, title, description }, drawnFrom, readings }: PlannedFigure, run: ArticleRun): PageFigure {
   return {
     name,
     title,
     description,
     picture: run.pictures.get(name) ?? { wide: '', column: '' },
     files: run.formats.map(format => `figures/${name}.${format}`),
-    data: drawnFrom
+    data: drawnFrom,
+    ...(readings === undefined ? {} : { readings })
   }
 }

@@ -181,6 +181,53 @@ export interface CurveFigureData {
   /** outputs that hold its points, or the observations that they follow from, and their statistics */
   readonly drawnFrom: readonly string[]
   readonly panels: readonly CurvePanelData[]
+  /** null: it has more points than a page holds; absent: nobody asks for them */
+  readonly readings?: FigureReadings | null
+}
+
+/** What a page tells of a curve figure where a reader points: all displayed points of both views, unscaled. It is plain JSON. */
+export interface FigureReadings {
+  /** the view that is drawn */
+  readonly view: CurvePlace['view']
+  readonly xTitles: { readonly [view in CurvePlace['view']]: string }
+  /** windows of the trailing means that the study states, ascending */
+  readonly windows: readonly number[]
+  /** runs with the files of their histories, relative to the study */
+  readonly runs: readonly { readonly id: string; readonly file: string }[]
+  readonly provenances: readonly PointProvenance[]
+  readonly panels: readonly PanelReadings[]
+}
+
+export interface PanelReadings extends Pick<CurvePanelData, 'title' | 'yTitle' | 'scale' | 'sparse'> {
+  /** plotted value = value * multiply / divide */
+  readonly multiply: number
+  readonly divide: number
+  /** observations in the trailing mean that is drawn; null: none is */
+  readonly window: number | null
+  readonly series: readonly SeriesReadings[]
+}
+
+export interface SeriesReadings extends Pick<CurveSeriesData, 'title' | 'slot'> {
+  readonly step: PointReadings
+  readonly time: PointReadings
+}
+
+/** Columns: element k of each is point k, by x. */
+export interface PointReadings {
+  /** null: the view's own coordinate of every point, `step` or `hours` */
+  readonly x: readonly number[] | null
+  /** as logged */
+  readonly value: readonly number[]
+  /** of the observation; null for a value that belongs to no history */
+  readonly step: readonly (number | null)[]
+  /** display hours of the observation; null without a timestamp, and where no finite double holds them */
+  readonly hours: readonly (number | null)[]
+  /** place in `runs`; -1 for a value that belongs to no history */
+  readonly run: readonly number[]
+  /** place among the sessions of its selection, from 0; -1 for a value that belongs to no history */
+  readonly session: readonly number[]
+  /** place in `provenances` */
+  readonly provenance: readonly number[]
 }
 
 export interface CurvePanelData {

@@ -8,6 +8,7 @@ import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve, 
 import { displayedCurve, SHARED_REFERENCE } from './display.js'
 import { drawnValue, plottedValue } from './drawn-numbers.js'
 import { metricFor, unknown } from './join.js'
+import { figureReadings } from './readings.js'
 import { hasStep } from './steps.js'
 import { displayHours } from './time.js'
 import type { Work } from './work.js'
@@ -37,7 +38,8 @@ export function* curveFigureData(
     title: request.title,
     xTitle: request.x_title,
     drawnFrom: [points ?? observations, statistics].filter(path => path !== null),
-    panels
+    panels,
+    readings: yield* figureReadings(request, study, analysis, histories)
   }
 }
 

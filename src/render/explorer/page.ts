@@ -5,7 +5,7 @@ import { refuseSecretsInJson } from '../outputs/json-secrets.js'
 import type { FileSummary } from '../outputs/output-file.js'
 import { EXPLORER_PAGE, type Generator } from '../outputs/output-names.js'
 import type { OutputSet } from '../outputs/output-set.js'
-import { documentParts, type DocumentParts } from '../page/shell.js'
+import { documentParts, scriptJson, type DocumentParts } from '../page/shell.js'
 import { styleSheet } from '../page/style.js'
 import { visible } from '../page/text.js'
 import type { ExplorerDocument, ExplorerSnapshot } from './contract.js'
@@ -94,11 +94,6 @@ export async function writeExplorerPage(set: OutputSet, { generator, texts, snap
 
 function blockElement(id: string, block: Uint8Array): string {
   return `<script type="application/gzip" id="${id}">${Buffer.from(block.buffer, block.byteOffset, block.length).toString('base64')}</script>\n`
-}
-
-/** JSON that no parser of HTML takes for the end of its element. */
-function scriptJson(value: object): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c')
 }
 
 function explorerScript(): string {

@@ -2,7 +2,7 @@
 import type { CriticTraceFigureData } from '../../compute/traces/contract.js'
 import type { BarFigureData } from '../../compute/evidence/contract.js'
 import type { Diagnosis } from '../../compute/diagnostics/contract.js'
-import type { CurveFigureData } from '../../compute/histories/contract.js'
+import type { CurveFigureData, FigureReadings } from '../../compute/histories/contract.js'
 import type { FigureConfig } from './config.js'
 import type { FigureSheet } from './sheet.js'
 
@@ -24,6 +24,8 @@ export interface PlannedFigure {
   readonly column?: FigureConfig
   /** outputs that hold what it draws, relative to the output folder; a page that shows the figure links to them */
   readonly drawnFrom: readonly string[]
+  /** of a figure of curves: what a page tells of its points; null where they are too many */
+  readonly readings?: FigureReadings | null
 }
 
 export interface FigureDefinition {

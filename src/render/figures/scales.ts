@@ -5,9 +5,13 @@
  *
  * The symmetric logarithm is matplotlib's with `linscale=1`, divided by `linthresh`. The linear part from 0 to the
  * threshold takes 10/9 of a decade. For a threshold of one, powers of ten are therefore where matplotlib puts them.
+ *
+ * A page's script draws with these maps too, so that nothing of Node is imported here.
  */
 import type { AxisScale } from '../../schema/histories.js'
-import { DRAWABLE } from './style.js'
+
+/** The largest number that is drawn. Far beyond it, sums and the length of an axis overflow. */
+export const DRAWABLE = 1e100
 
 export interface AxisMap {
   forward(value: number): number

@@ -3,6 +3,7 @@ import type { AxisScale } from '../../schema/histories.js'
 import type { BarMark, FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
 import { formatPower } from './format.js'
 import { INK, type SeriesStyle } from './palette.js'
+import { DRAWABLE } from './scales.js'
 import { drawnWidth, fitWidth } from './text-width.js'
 import { fittingTicks, type Range, type Ticks } from './ticks.js'
 
@@ -128,9 +129,6 @@ export function chartOptions(
     }
   }
 }
-
-/** The largest number that is drawn. Far beyond it, sums and the length of an axis overflow. */
-export const DRAWABLE = 1e100
 
 export function isDrawable(value: number): boolean {
   return Math.abs(value) <= DRAWABLE

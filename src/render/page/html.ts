@@ -100,8 +100,8 @@ export class BodyWriter {
   }
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
-    const { id, label, picture, files, data } = this.#prose.figure(slot)
-    return figureHtml({ id, label, picture, caption: this.#grouped(this.#inlines(caption), 'caption'), files, data })
+    const { readings, ...figure } = this.#prose.figure(slot)
+    return figureHtml({ ...figure, caption: this.#grouped(this.#inlines(caption), 'caption'), note: readings === null ? MANY_POINTS : '' })
   }
 
   #inlines(content: readonly Inline[]): string {
@@ -190,12 +190,18 @@ export interface FigureHtml {
   readonly caption: string
   readonly files: readonly string[]
   readonly data: readonly string[]
+  /** a sentence behind the links; default '' */
+  readonly note?: string
 }
 
-export function figureHtml({ id, label, picture, caption, files, data }: FigureHtml): string {
+/** Of a figure that does not answer to a pointer although it has curves. */
+const MANY_POINTS = 'This figure has more points than a page holds: their values stand in its data alone.'
+
+export function figureHtml({ id, label, picture, caption, files, data, note = '' }: FigureHtml): string {
   const links = [
     ...(files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`]),
-    ...(data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`])
+    ...(data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`]),
+    ...(note === '' ? [] : [`<span>${escapeHtml(note)}</span>`])
   ]
   return (
     `<figure id="${escapeHtml(id)}">\n` +

@@ -4,6 +4,7 @@
  * pages, and the pages use the audit with them.
  */
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, UnclaimedValue } from '../../compute/audit/contract.js'
+import type { FigureReadings } from '../../compute/histories/contract.js'
 import type { InputsOf } from '../../compute/audit/provenance.js'
 import type { Documents } from '../../compute/documents.js'
 import type { ArticleStudy } from '../../schema/article.js'
@@ -32,6 +33,8 @@ export interface PageFigure {
   /** output paths of its formats, and of the data that it draws */
   readonly files: readonly string[]
   readonly data: readonly string[]
+  /** see `PlannedFigure` */
+  readonly readings?: FigureReadings | null
 }
 
 /** The inputs that the templates need. The audit of the prose depends on these alone. */

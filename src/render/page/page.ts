@@ -6,7 +6,8 @@ import type { Byline, PageInputs } from './inputs.js'
 import { plainText } from './markdown.js'
 import { bdi, pageHref } from './panel.js'
 import type { PageName, Prose } from './prose.js'
-import { contentsHtml, documentHtml } from './shell.js'
+import { contentsHtml, documentParts } from './shell.js'
+import { figureScript, readingsElements } from './readings.js'
 import { styleSheet } from './style.js'
 import { escapeHtml, escapeMarkup } from './text.js'
 
@@ -14,7 +15,8 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
   const { title, blocks } = prose[page]
   const failure = auditFailure(inputs)
   const checked = verifiedText(inputs)
-  return documentHtml({
+  const script = figureScript(prose, page)
+  const { before, after } = documentParts({
     title,
     study: inputs.study,
     generator: inputs.generator,
@@ -23,11 +25,13 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
     contents: contents(prose, page),
     byline: `${page === 'article' ? bylineHtml(inputs.byline) : ''}${HINT}`,
     main: new BodyWriter(prose, page, inputs).page(blocks),
+    ...(script === undefined ? {} : { script }),
     foot: {
       before: `${hasStandIns(prose, page) ? `<p>${escapeHtml(STAND_IN_NOTE)}</p>\n` : ''}${checked === null ? '' : `<p>${escapeHtml(checked)}</p>\n`}`,
       after: ''
     }
   })
+  return before + readingsElements(prose, page) + after
 }
 
 /** Without headings there is only the link to the other page. */

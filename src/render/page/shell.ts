@@ -1,5 +1,5 @@
 /**
- * A page is one self-contained HTML document. It contains its pictures and its style sheet, and has no script, but for the explorer's.
+ * A page is one self-contained HTML document. It contains its pictures, its style sheet and at most one script: the explorer's, or that of the article's figures.
  * Its content security policy forbids all requests, but those of a served explorer to its own server. It allows only `data:`
  * pictures, the one style sheet and the one script, by their hashes.
  */
@@ -93,6 +93,11 @@ function policy(style: string, script: PageDocument['script']): string {
 
 function sourceHash(text: string): string {
   return `sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}`
+}
+
+/** JSON that no parser of HTML takes for the end of its element. */
+export function scriptJson(value: object, replacer?: (key: string, value: unknown) => unknown): string {
+  return JSON.stringify(value, replacer).replaceAll('<', '\\u003c')
 }
 
 /** A link of the contents. */

@@ -145,6 +145,41 @@ figure svg { display: block; width: 100%; height: auto; }
 figure .narrow { display: none; }
 @media screen and (max-width: 43.99rem) { figure .wide { display: none; } figure .narrow { display: block; max-width: 26rem; } }
 figcaption { margin-top: 0.75rem; font-size: 0.93rem; line-height: 1.5; }
+/* Made by the script. The picture has its panels again on paper. */
+@media screen { svg.redrawn .panel > g { display: none; } }
+svg .overlay { pointer-events: none; }
+figure:has(.reader) svg { touch-action: pan-y; }
+.reader { margin-top: 0.5rem; font-size: 0.8rem; line-height: 1.35; }
+.tools { display: flex; flex-wrap: wrap; gap: 0.4rem 1.25rem; align-items: center; }
+.tools label { display: flex; flex: 1 1 16rem; gap: 0.5rem; align-items: center; font-weight: 600; }
+.tools input { flex: 1; min-width: 6rem; accent-color: var(--link); }
+.tools span { display: inline-flex; }
+.tools button {
+  font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); padding: 0.2rem 0.55rem; margin-left: -1px; cursor: pointer;
+}
+.tools button[aria-pressed="true"] { background: var(--ink); color: var(--paper); }
+figure .at {
+  margin: 0.5rem 0 0; font-size: 0.85rem; font-weight: 600; line-height: 1.35; font-variant-numeric: tabular-nums; background: var(--paper);
+  white-space: nowrap; overflow: hidden; text-overflow: ellipsis;
+}
+.reader table { width: 100%; table-layout: fixed; font-size: 0.7rem; line-height: inherit; margin-top: 0.3rem; }
+.reader :is(th, td) { padding: 0.1rem 0.4rem 0.1rem 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-weight: 400; }
+.reader thead th { border-bottom: 1px solid var(--soft); color: var(--soft); }
+.reader thead :first-child { width: 20%; } .reader thead :nth-child(2) { width: 14%; } .reader thead :nth-child(3), .reader thead :nth-child(5) { width: 16%; }
+.reader thead :nth-child(4) { width: 4.5%; } .reader thead :nth-child(6) { width: 6%; } .reader thead :nth-child(7) { width: 8%; }
+.reader .runs { margin: 0.3rem 0 0; color: var(--soft); overflow-wrap: anywhere; }
+@media screen and (max-width: 63.99rem) {
+  /* In sight while a finger is on a panel above. */
+  figure .at { position: sticky; bottom: 0; z-index: 1; white-space: normal; height: 2.9lh; padding: 0.1lh 0; }
+  .reader :is(table, tbody, tr) { display: block; }
+  .reader table { font-size: 0.75rem; }
+  .reader thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .reader tr { height: 5.6lh; padding-top: 0.2lh; border-bottom: 1px solid var(--line); overflow: hidden; }
+  .reader :is(tbody th, td) { display: inline; border: 0; padding: 0; white-space: normal; }
+  .reader tbody th { display: block; }
+  .reader td::before { content: attr(data-label) ": "; color: var(--soft); }
+  .reader td:not(:last-child)::after { content: " \\b7  "; color: var(--soft); }
+}
 .files { margin: 0.5rem 0 0; font-size: 0.85rem; color: var(--soft); overflow-wrap: anywhere; }
 .files span { display: block; }
 @media (min-width: 64rem) {
@@ -204,7 +239,7 @@ const PRINT = `
   html { font-size: 8.471pt; }
   body { line-height: 1.36; }
   main, header.title, footer { max-width: none; padding: 0; }
-  nav.contents, .skip, .next, .how, .panels, .g, .v button, .here::after { display: none; }
+  nav.contents, .skip, .next, .how, .panels, .g, .v button, .here::after, .overlay, .reader, figure .at { display: none; }
   .strip b { position: static; }
   .strip b, .strip span, .notice { border: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .v { border-bottom: 0; }

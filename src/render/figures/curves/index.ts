@@ -172,5 +172,10 @@ export function buildCurveFigure(data: CurveFigureData, sheet: FigureSheet = PAG
 
 export const curveFigureDefinition: FigureDefinition = {
   name: 'curves',
-  build: ({ curves = [] }, sheet) => curves.map(data => ({ config: buildCurveFigure(data, sheet), drawnFrom: data.drawnFrom }))
+  build: ({ curves = [] }, sheet) =>
+    curves.map(data => ({
+      config: buildCurveFigure(data, sheet),
+      drawnFrom: data.drawnFrom,
+      ...(data.readings === undefined ? {} : { readings: data.readings })
+    }))
 }
