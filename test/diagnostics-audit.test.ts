@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { firstGap, packGaps, unpackGaps } from '../src/compute/diagnostics/estimator/packed-gaps.js'
 import type { TokenNumbers, Transition } from '../src/compute/diagnostics/estimator/transition.js'
 import { neighbourValues, sampleRecord, traceRecord } from '../src/compute/diagnostics/record.js'
-import { diagnoseEstimator, type EstimatorDiagnosis } from '../src/compute/diagnostics/diagnose.js'
+import { diagnoseEstimator, type EstimatorDiagnosis, type ToldValues } from '../src/compute/diagnostics/diagnose.js'
 import { FINDING_KINDS } from '../src/schema/diagnostics.js'
 import { FAULT_KINDS } from '../src/compute/diagnostics/faults/index.js'
 import type { Sample, SampleNumbers } from '../src/schema/samples.js'
@@ -177,6 +177,15 @@ t.test('a bootstrap from the start of the next sample', t => {
     return { ...s, arrays: { ...s.arrays, returns: part } }
   })
   t.same(faultsOf(diagnose(stream)), ['foreign-bootstrap'])
+
+  // the sum is cut at the end of a sample, the next value is not
+  const cut = samples.map((s, i): Sample => {
+    const own = Float64Array.from(s.arrays.values ?? [])
+    const last = (s.fields.score ?? 0) + 0.99 * (samples[i + 1]?.arrays.values?.[0] ?? 0)
+    const paid = own.map((_, at) => (at === own.length - 1 ? last : 0))
+    return { ...s, arrays: { ...s.arrays, returns: Float32Array.from(estimates(own, paid, s.mask, how).returns) } }
+  })
+  t.same(faultsOf(diagnose(cut)), ['foreign-bootstrap'], 'the next value alone')
   t.end()
 })
 
@@ -257,6 +266,27 @@ t.test('told values are held against the recovered ones', t => {
     { name: 'lambda_advantages', told: 0.95, agrees: true }
   ])
   t.match(diagnose(samples, { lambdaAdvantages: { adaptive_alpha: 0.05 } }).audit.told, [{ agrees: false }])
+  const agreed = (plan: Partial<DumpPlan>, told: ToldValues): (boolean | null)[] =>
+    diagnose(diagnosticDump({ ...CLEAN, seed: seedOf(52), samples: 32, scores: 'real', ...plan }).samples, told).audit.told.map(
+      v => v.agrees
+    )
+  for (const truth of [0.99, 1]) {
+    // a reward-to-go of 0 and 1 looks as if it had been stored in a coarse type
+    for (const scores of ['real', '0 or 1'] as const) {
+      const plan: Partial<DumpPlan> = { gamma: truth, lambdaReturns: truth, lambdaAdvantages: truth, scores }
+      for (const [off, same] of [
+        [0, true],
+        [-1e-5, false],
+        [-0.0005, false]
+      ] as const) {
+        const told = truth + off
+        const found = agreed(plan, { gamma: told, lambdaReturns: told, lambdaAdvantages: told })
+        t.same(found, [same, same, same], `${told} of singles made with ${truth}`)
+      }
+    }
+  }
+  const coarse: Partial<DumpPlan> = { dtype: 'bfloat16', samples: 128, critic: 'noise' }
+  t.same(agreed(coarse, { gamma: 0.99, lambdaReturns: 0.95 }), [true, true], 'rounding of bfloat16 moves the recovered ones')
   const bare = diagnose(
     samples.map(s => ({ ...s, arrays: { values: s.arrays.values ?? new Float32Array(0) } })),
     { gamma: 0.99 }

@@ -238,6 +238,27 @@ t.test('cleared returns do not tell rules that fit alike', t => {
   t.end()
 })
 
+t.test('a leak of KL that looks like a reward behind the end in one sample', t => {
+  const leaking = samplesOf({
+    rule: 'every-token',
+    beta: 0.02,
+    trailing: 0,
+    tokenRewards: true,
+    fault: 'padding-leak',
+    variant: 1,
+    margin: 40
+  })
+  const at = leaking.findIndex(s => s.fields.score === 1)
+  const alike = changed(leaking, ({ index, arrays }) => {
+    const returns = Float32Array.from(arrays.returns ?? [])
+    const [before, last] = Array.from(arrays.token_rewards ?? []).slice(-2)
+    if (index === at) returns[returns.length - 1] = before + 0.99 * last
+    return { arrays: { ...arrays, returns } }
+  })
+  t.same(faultsOf(diagnose(alike)), ['padding-leak'])
+  t.end()
+})
+
 t.test('KL of padding to a fixed width, behind the longest response too', t => {
   for (const tokenRewards of [false, true]) {
     for (const lambdaReturns of [1, 0.95]) {

@@ -1,6 +1,7 @@
 /** Records in canonical order to the audit and the findings; told values are held against the recovered ones. */
 import { auditEstimator, type EstimatorAudit } from './estimator/decide.js'
 import type { EstimatorRecord } from './estimator/record.js'
+import { advantagesFollow, returnsFollow } from './estimator/reproduce.js'
 import type { LambdaAdvantages } from './estimator/whitening.js'
 import type { DiagnosticFinding } from './faults/finding.js'
 import { findingsOf } from './faults/index.js'
@@ -27,27 +28,41 @@ export interface EstimatorDiagnosis {
   readonly findings: readonly DiagnosticFinding[]
 }
 
-/** A recovered number is good to this; an adaptive alpha to two digits. */
+/** A told number is never further from the recovered one, however coarse the numbers; an adaptive alpha has two digits. */
 const AGREES = 1e-3
 const ALPHA_AGREES = 0.05
 
-function agrees(told: LambdaAdvantages, recovered: LambdaAdvantages | null): boolean | null {
+/** @param follows whether the stored numbers are those of a told number, to their rounding */
+function agrees(told: LambdaAdvantages, recovered: LambdaAdvantages | null, follows: (told: number) => boolean): boolean | null {
   if (recovered === null) return null
-  if (typeof told === 'number') return typeof recovered === 'number' && Math.abs(told - recovered) <= AGREES
+  if (typeof told === 'number') return typeof recovered === 'number' && Math.abs(told - recovered) <= AGREES && follows(told)
   if (typeof recovered === 'number') return false
   return Math.abs(told.adaptive_alpha - recovered.adaptive_alpha) <= ALPHA_AGREES * Math.abs(told.adaptive_alpha)
 }
 
+function compare(
+  name: ToldValue['name'],
+  told: LambdaAdvantages | null | undefined,
+  recovered: LambdaAdvantages | null,
+  follows: (told: number) => boolean
+): ToldValue[] {
+  return told === undefined || told === null ? [] : [{ name, told, recovered, agrees: agrees(told, recovered, follows) }]
+}
+
 export function diagnoseEstimator(records: readonly EstimatorRecord[], told: ToldValues = {}): EstimatorDiagnosis {
   const { audit, evidence } = auditEstimator(records)
-  const pairs: readonly (readonly [ToldValue['name'], LambdaAdvantages | null | undefined, LambdaAdvantages | null])[] = [
-    ['gamma', told.gamma, audit.gamma],
-    ['lambda_returns', told.lambdaReturns, audit.lambda_returns],
-    ['lambda_advantages', told.lambdaAdvantages, audit.lambda_advantages]
+  const { relation, coefficients, advantages } = evidence
+  const returns =
+    (name: 'gamma' | 'lambda') =>
+    (value: number): boolean =>
+      relation !== null && returnsFollow(relation, name, value)
+  const ofAdvantages = (value: number): boolean =>
+    advantages.fit !== null && advantagesFollow(advantages.fit, { gamma: coefficients.gamma ?? 1, beta: relation?.beta ?? 0 }, value)
+  const compared = [
+    ...compare('gamma', told.gamma, audit.gamma, returns('gamma')),
+    ...compare('lambda_returns', told.lambdaReturns, audit.lambda_returns, returns('lambda')),
+    ...compare('lambda_advantages', told.lambdaAdvantages, audit.lambda_advantages, ofAdvantages)
   ]
-  const compared = pairs.flatMap(([name, value, recovered]): ToldValue[] =>
-    value === undefined || value === null ? [] : [{ name, told: value, recovered, agrees: agrees(value, recovered) }]
-  )
   return {
     audit: { ...audit, told: compared },
     findings: findingsOf({ audit, evidence, logged: told.loggedExplainedVariance ?? null })

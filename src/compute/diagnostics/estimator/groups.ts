@@ -48,6 +48,8 @@ export interface GroupFit {
   readonly relations: readonly AdvantageRelation[]
   /** root mean square over tolerance, of all members */
   readonly excess: number
+  /** root mean square residual over the advantages' size, of all members; not below half a rounding of singles */
+  readonly noise: number
 }
 
 /**
@@ -84,7 +86,8 @@ function product(a: readonly number[], m: readonly number[], b: readonly number[
   return sum
 }
 
-export function fitGroups(members: readonly GroupMember[], known: Known, model: LambdaModel): GroupFit {
+/** @param told the shared coefficient; null: fitted */
+export function fitGroups(members: readonly GroupMember[], known: Known, model: LambdaModel, told: number | null = null): GroupFit {
   const own = model === 'fixed' ? 2 : 3
   const units = Array.from({ length: own }, (_, i) => Array.from({ length: own }, (_, j) => Number(i === j)))
   let [left, right] = [0, 0]
@@ -102,7 +105,7 @@ export function fitGroups(members: readonly GroupMember[], known: Known, model: 
     right += g[own] - product(cross, inverse, side)
     return { name, inverse, covariance, cross, side }
   })
-  const shared = left > 0 ? right / left : 0
+  const shared = told ?? (left > 0 ? right / left : 0)
   const solved = parts.map(part => {
     const side = part.side.map((x, i) => x - part.cross[i] * shared)
     return { ...part, x: units.map(unit => product(unit, part.inverse, side)) }
@@ -144,6 +147,7 @@ export function fitGroups(members: readonly GroupMember[], known: Known, model: 
     fits,
     members,
     relations,
-    excess: Math.sqrt(sum / Math.max(1, rows))
+    excess: Math.sqrt(sum / Math.max(1, rows)),
+    noise
   }
 }

@@ -98,6 +98,8 @@ export interface JudgedSample {
 export interface Relation {
   readonly name: RelationName
   readonly foreign: boolean
+  /** a, b, beta to the columns of its samples' forms */
+  readonly map: AffineMap
   /** coefficients of the value, of the next return, of -kl */
   readonly a: number
   readonly b: number
@@ -130,7 +132,7 @@ export function tolerance(rounding: number): number {
   return rounding <= 2 * SINGLE ? RMS_ROUNDINGS * rounding : 2 * rounding
 }
 
-function rmsOf(form: Form, x: readonly number[], scale: number): number {
+export function rmsOf(form: Form, x: readonly number[], scale: number): number {
   return Math.sqrt(squares(form, x) / form.n) / scale
 }
 
@@ -181,6 +183,7 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
   return {
     name: hypothesis.name,
     foreign: map === FOREIGN,
+    map,
     a: solution.x[0],
     b: solution.x[1],
     beta: solution.x[2],

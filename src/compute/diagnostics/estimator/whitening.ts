@@ -24,6 +24,8 @@ export interface WhiteningGroup {
 export interface AdvantageAudit {
   readonly whitening: Whitening | null
   readonly lambda: LambdaAdvantages | null
+  /** what lambda was found by; null: no fit */
+  readonly fit: GroupFit | null
   readonly groups: readonly WhiteningGroup[]
   /** where the values had to be taken for the advantages to follow */
   readonly shift: ValueShift
@@ -36,6 +38,7 @@ export interface AdvantageAudit {
 export const NO_ADVANTAGES: AdvantageAudit = {
   whitening: null,
   lambda: null,
+  fit: null,
   groups: [],
   shift: 'pre-action',
   follows: false,
@@ -167,7 +170,7 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
     const error = maxOf(slopes.map(s => s.slopeError))
     const [from, to] = [minOf(slopes.map(s => s.constant)), maxOf(slopes.map(s => s.constant))]
     if (high - low <= 8 * error + 1e-5 * Math.abs(high) && to - from <= 8 * maxOf(slopes.map(s => s.constantError)) + 1e-5) continue
-    return { ...NO_ADVANTAGES, whitening: 'within-sample', lambda: lambdaOf(fit, known), groups: groupsOf(fit), follows: true }
+    return { ...NO_ADVANTAGES, whitening: 'within-sample', lambda: lambdaOf(fit, known), fit, groups: groupsOf(fit), follows: true }
   }
   return null
 }
@@ -176,6 +179,7 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
   const result = (whitening: Whitening | null, fit: GroupFit): AdvantageAudit => ({
     whitening,
     lambda: lambdaOf(fit, known),
+    fit,
     groups: groupsOf(fit),
     shift,
     follows: true,

@@ -2,6 +2,7 @@
 import { maxOf, minOf } from '../../../core/extremes.js'
 import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
+import type { Relation } from '../estimator/relation.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
 function inside({ evidence }: Case): Sighting | null {
@@ -17,19 +18,30 @@ function inside({ evidence }: Case): Sighting | null {
   }
 }
 
+/** What crosses: the next value and the sum behind it, or the next value alone where that sum is cut. */
+interface Crossing {
+  readonly value: number
+  readonly ret: number
+}
+
 /** The last returns hold the start of the next sample. */
-export function joinsNext({ evidence }: Case): Sighting | null {
-  const { relation, tails } = evidence
+export function joinsNext(seen: Case): Sighting | null {
+  const { relation } = seen.evidence
   if (relation === null) return null
+  const { a, b } = relation
+  return crosses(seen, relation, { value: a, ret: b }) ?? crosses(seen, relation, { value: a + b, ret: 0 })
+}
+
+function crosses({ evidence }: Case, relation: Relation, crossing: Crossing): Sighting | null {
   const byIndex = new Map(evidence.records.map(r => [r.index, r]))
-  const bare = tails.filter(t => t.trailing === 0 && t.stated !== null)
+  const bare = evidence.tails.filter(t => t.trailing === 0 && t.stated !== null)
   // the start of the next sample may be its first token, or its first trainable one; one that is 0 tells nothing, nor a return of 0
   const telling = bare.flatMap(tail => {
     const next = byIndex.get(tail.record.index + 1)?.ends ?? null
     const extra = tail.used - (tail.stated ?? 0)
     const joins = [next?.start ?? null, next?.first ?? null].flatMap(first => {
       if (first === null) return []
-      const joined = relation.a * first.value + relation.b * first.ret
+      const joined = crossing.value * first.value + crossing.ret * first.ret
       const limit = allowed(relation.rounding(tail.record), tail.record.scale + Math.abs(first.ret)) * 4
       return Math.abs(joined) > 4 * limit && Math.abs(tail.used) > limit
         ? [{ tail, joined, limit, holds: Math.abs(extra - joined) <= limit }]

@@ -67,6 +67,9 @@ function largestLeak(tails: readonly Tail[]): Tail {
   return tails.reduce((most, t) => (Math.abs(leakOf(t)) > Math.abs(leakOf(most)) ? t : most))
 }
 
+/** Share of the samples that leak which say that rewards are off by one: more is no leak. */
+const OFF_BY_ONE = 0.5
+
 /** Padding that was cut: no leak in the longest sample of a batch, which has none, and some in the others. */
 function cut({ evidence }: Case): Sighting | null {
   const bare = evidence.tails.filter(t => t.trailing === 0 && t.stated !== null && t.record.tokens !== null)
@@ -76,7 +79,9 @@ function cut({ evidence }: Case): Sighting | null {
   const isClean = (t: Tail): boolean => Math.abs(leakOf(t)) <= allowed(evidence.relation?.rounding(t.record) ?? 0, t.record.scale) * 4
   const [long, short] = [bare.filter(t => t.record.tokens === longest), bare.filter(t => t.record.tokens !== longest)]
   const leaking = bare.filter(t => !isClean(t))
-  if (tellingTails(leaking).some(t => directionOf(t, gamma) !== null)) return null
+  // rewards off by one are so in nearly all; now and then KL looks like one
+  const telling = tellingTails(leaking)
+  if (telling.filter(t => directionOf(t, gamma) !== null).length > OFF_BY_ONE * telling.length) return null
   const leaks = long.every(isClean) ? isOfShorter(bare, short, leaking) : isOfAll(evidence, bare, leaking, longest)
   return leaks ? seenAt(leaking.length, largestLeak(leaking), leakOf(largestLeak(leaking)), null) : null
 }
