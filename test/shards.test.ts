@@ -385,6 +385,15 @@ t.test('on the command line', async t => {
   t.equal(merge.code, 1)
   t.match(merge.stderr, 'critic-traces: trace not finite: NaN')
   t.match(merge.stdout, 'FAILED')
+  await runCli(['diagnose', inputs['lines'], '--gamma', '1', '--shard', '0/1', '--out', join(out, 'told')])
+  const told = ['merge', join(out, 'told/partials'), '--no-figures', '--out', join(out, 'told')]
+  const reason = /^critic-traces: estimator gamma differs: 0\.9\d* in the numbers, expected 1 as it was told \(/
+  t.match(await runCli([...told, '-q']), { code: 1, stdout: '', stderr: reason })
+  t.match((await runCli(told)).stdout, /^verdict: FAILED, estimator gamma differs, 1 snapshot: 1 done, 0 unchanged, 0 failed$/m)
+  t.match(JSON.parse((await runCli([...told, '--json'])).stdout), {
+    exit_code: 1,
+    snapshots: [{ audit: { told: [{ name: 'gamma', told: 1, agrees: false }] }, faults: [{ exit_code: 1, message: /gamma differs/ }] }]
+  })
   for (const [argv, message] of [
     [['traces', 'x', '--shard', '0/2', '--no-figures'], 'usage contradiction: --shard and --no-figures'],
     [['diagnose', 'x', '--shard', '0/2', '--against', 'y'], 'usage contradiction: --shard and --against'],
