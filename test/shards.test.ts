@@ -189,7 +189,10 @@ t.test('a partial of which any byte was changed, or that was cut, is named', asy
     writeFileSync(join(out, 'cut.arrow'), bytes.subarray(0, length))
     t.match(
       await messagesOf(merged([join(out, 'cut.arrow'), file(1)], join(out, 'm'))),
-      [length === 0 ? /^partial empty: 0 bytes, expected a whole partial, .*cut\.arrow\)$/ : /^partial torn: .*cut\.arrow\)$/, /^partial missing: no shard 0, /],
+      [
+        length === 0 ? /^partial empty: 0 bytes, expected a whole partial, .*cut\.arrow\)$/ : /^partial torn: .*cut\.arrow\)$/,
+        /^partial missing: no shard 0, /
+      ],
       `${length} bytes`
     )
   }
@@ -213,7 +216,12 @@ t.test('partials that do not belong together are refused, each by its name', asy
   writeFileSync(torn, readFileSync(file(1)).subarray(0, 5000))
   t.match(
     await only([file(0), join(out, 'again.arrow'), foreign, torn]),
-    [/^partial torn: .*torn\.arrow\)$/, /^partial foreign: 3 shards, /, /^partial doubled: shard 0, /, /^partial missing: no shard 1, expected every shard of 2$/],
+    [
+      /^partial torn: .*torn\.arrow\)$/,
+      /^partial foreign: 3 shards, /,
+      /^partial doubled: shard 0, /,
+      /^partial missing: no shard 1, expected every shard of 2$/
+    ],
     'all at once'
   )
   const longer = join(out, 'longer/lines')
@@ -309,7 +317,9 @@ t.test('the partial of a run over other inputs is not replaced', async t => {
   ])
   t.ok(readFileSync(file(0)).equals(before))
   await run(paths, 'ordered')
-  t.match(await messagesOf(run([...paths].reverse(), 'ordered')), [/^usage partial of other inputs in the output folder: padded, expected lines, /])
+  t.match(await messagesOf(run([...paths].reverse(), 'ordered')), [
+    /^usage partial of other inputs in the output folder: padded, expected lines, /
+  ])
 })
 
 t.test('merged into their own folder, partials and dataset are recorded; a file of it that is gone or changed is named', async t => {
@@ -323,16 +333,31 @@ t.test('merged into their own folder, partials and dataset are recorded; a file 
   )
   const parts = tree(shards).filter(path => path.endsWith('.parquet'))
   const kept = [...parts, 'partials/shard-0-of-2.arrow', 'partials/shard-1-of-2.arrow'].sort()
-  const record = JSON.parse(readFileSync(join(shards, 'merge-run.json'), 'utf8')) as Record<'inputs' | 'outputs', { path: string; sha256: string }[]>
+  const record = JSON.parse(readFileSync(join(shards, 'merge-run.json'), 'utf8')) as Record<
+    'inputs' | 'outputs',
+    { path: string; sha256: string }[]
+  >
   t.strictSame(record.outputs.map(({ path }) => path).sort(), kept)
   t.strictSame(
     record.outputs.map(({ path, sha256 }) => [path, sha256]),
-    record.outputs.map(({ path }) => [path, createHash('sha256').update(readFileSync(join(shards, path))).digest('hex')])
+    record.outputs.map(({ path }) => [
+      path,
+      createHash('sha256')
+        .update(readFileSync(join(shards, path)))
+        .digest('hex')
+    ])
   )
-  t.strictSame(record.inputs.map(({ path }) => path), kept.slice(0, 2), 'what was read')
+  t.strictSame(
+    record.inputs.map(({ path }) => path),
+    kept.slice(0, 2),
+    'what was read'
+  )
   const [part] = parts
   const bytes = readFileSync(join(shards, part))
-  writeFileSync(join(shards, part), bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))
+  writeFileSync(
+    join(shards, part),
+    bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte))
+  )
   const problemsOf = async (): Promise<unknown> => {
     const { files } = await checkOutputs(shards)
     return files.filter(({ status }) => status !== 'ok' && status !== 'beside').map(({ path, status }) => [path, status])
@@ -340,7 +365,9 @@ t.test('merged into their own folder, partials and dataset are recorded; a file 
   t.strictSame(await problemsOf(), [[part, 'mismatch']])
   rmSync(join(shards, part))
   t.strictSame(await problemsOf(), [[part, 'missing']])
-  const gone = new RegExp(`^dataset missing file: nothing, expected [\\d,]+ bytes, as shard \\d wrote it: run that shard again \\(.*${part}\\)$`)
+  const gone = new RegExp(
+    `^dataset missing file: nothing, expected [\\d,]+ bytes, as shard \\d wrote it: run that shard again \\(.*${part}\\)$`
+  )
   t.match(await messagesOf(merged([join(shards, 'partials')], shards)), [gone])
   // A tree: what is merged lies elsewhere, the dataset does not.
   writeFileSync(join(shards, part), bytes)

@@ -113,7 +113,8 @@ t.test('exit 1 where a told value differs or a named kind is found, and nowhere 
   t.strictSame(told, [])
   const run = await diagnose('exit', clean, '--gamma', '1')
   t.match(run.stdout, /^failed: the told gamma differs/m)
-  const reason = /^critic-traces: estimator gamma differs: 0\.98\d* in the numbers, expected 1 as it was told \(.*critic-diagnostics\.json\)\n$/
+  const reason =
+    /^critic-traces: estimator gamma differs: 0\.98\d* in the numbers, expected 1 as it was told \(.*critic-diagnostics\.json\)\n$/
   t.match(await diagnose('exit', clean, '--gamma', '1', '-q'), { code: 1, stdout: '', stderr: reason })
   t.match(await diagnose('exit', shifted, '--fail-on', 'values-off-by-one', '-q'), {
     code: 1,
