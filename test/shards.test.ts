@@ -1,10 +1,12 @@
 /** Shards and their merge: the cut, the codec, what is refused, what is not done twice. test/all/shards has the rest. */
+import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
 import t, { type Test } from 'tap'
 import { openTracePool } from '../src/compute/traces/pool.js'
 import { Failures, Fault } from '../src/core/errors.js'
+import { checkOutputs } from '../src/runs/outputs-check.js'
 import { combinePartials } from '../src/runs/shards/combine.js'
 import type { PlannedSnapshot } from '../src/runs/shards/contract.js'
 import { partsOf } from '../src/runs/shards/cut.js'
@@ -187,7 +189,10 @@ t.test('a partial of which any byte was changed, or that was cut, is named', asy
     writeFileSync(join(out, 'cut.arrow'), bytes.subarray(0, length))
     t.match(
       await messagesOf(merged([join(out, 'cut.arrow'), file(1)], join(out, 'm'))),
-      [/^partial torn: .*cut\.arrow\)$/, /^partial missing: no shard 0, /],
+      [
+        length === 0 ? /^partial empty: 0 bytes, expected a whole partial, .*cut\.arrow\)$/ : /^partial torn: .*cut\.arrow\)$/,
+        /^partial missing: no shard 0, /
+      ],
       `${length} bytes`
     )
   }
@@ -207,6 +212,18 @@ t.test('partials that do not belong together are refused, each by its name', asy
   t.match(await only([file(0), file(1), foreign]), [
     /^partial foreign: 3 shards, expected 2 shards, as .*shard-0-of-2\.arrow has \(.*shard-1-of-3\.arrow\)$/
   ])
+  const torn = join(out, 'torn.arrow')
+  writeFileSync(torn, readFileSync(file(1)).subarray(0, 5000))
+  t.match(
+    await only([file(0), join(out, 'again.arrow'), foreign, torn]),
+    [
+      /^partial torn: .*torn\.arrow\)$/,
+      /^partial foreign: 3 shards, /,
+      /^partial doubled: shard 0, /,
+      /^partial missing: no shard 1, expected every shard of 2$/
+    ],
+    'all at once'
+  )
   const longer = join(out, 'longer/lines')
   mkdirSync(longer, { recursive: true })
   const [name] = readdirSync(inputs['lines'])
@@ -228,7 +245,7 @@ t.test('partials that do not belong together are refused, each by its name', asy
   await inShards([inputs['lines']], 2, join(out, 'set'), pool, { skipBad: true })
   const set = join(out, 'set/partials/shard-1-of-2.arrow')
   t.match(await only([file(0), file(1), set]), [
-    /^partial differently set: snapshot\.dump\.skipBad, expected the settings of .* \(.*set\/partials\/shard-1-of-2\.arrow\)$/
+    /^partial differently set: snapshot\.dump\.skipBad is true, not false, expected the settings of .* \(.*set\/partials\/shard-1-of-2\.arrow\)$/
   ])
   const { meta, planned, rows } = readPartial(file(1))
   writeFileSync(
@@ -238,8 +255,7 @@ t.test('partials that do not belong together are refused, each by its name', asy
   t.match(await only([file(0), file(1), join(out, 'old.arrow')]), [
     /^partial of another program: node 18\.0\.0, expected the version .* of .*shard-0-of-2\.arrow \(.*old\.arrow\)$/
   ])
-  writeFileSync(join(out, 'torn.arrow'), readFileSync(file(1)).subarray(0, 5000))
-  t.match(await only([file(0), join(out, 'torn.arrow'), join(out, 'no.arrow')]), [
+  t.match(await only([file(0), torn, join(out, 'no.arrow')]), [
     /^partial not found: .*no\.arrow\)$/,
     /^partial torn: .*torn\.arrow\)$/,
     /^partial missing: no shard 1, /
@@ -290,6 +306,80 @@ t.test('a shard that is there and whole is not done twice', async t => {
   )
 })
 
+t.test('the partial of a run over other inputs is not replaced', async t => {
+  const { out, inputs, file } = await twoShards(t)
+  const before = readFileSync(file(0))
+  const paths = [inputs['padded'], inputs['lines']]
+  const run = (names: readonly string[], folder: string) =>
+    runShard({ paths: names, settings: shardSettings(), shard: { index: 0, count: 2 }, pool, out: join(out, folder) })
+  t.match(await messagesOf(run(paths, 'shards')), [
+    /^usage partial of other inputs in the output folder: lines, expected padded, as these inputs have: take another --out, or delete it \(.*shard-0-of-2\.arrow\)$/
+  ])
+  t.ok(readFileSync(file(0)).equals(before))
+  await run(paths, 'ordered')
+  t.match(await messagesOf(run([...paths].reverse(), 'ordered')), [
+    /^usage partial of other inputs in the output folder: padded, expected lines, /
+  ])
+})
+
+t.test('merged into their own folder, partials and dataset are recorded; a file of it that is gone or changed is named', async t => {
+  const { out, file } = await twoShards(t)
+  const shards = join(out, 'shards')
+  await merged([join(shards, 'partials')], shards)
+  const whole = await checkOutputs(shards)
+  t.strictSame(
+    whole.files.filter(({ status }) => status !== 'ok' && status !== 'beside'),
+    []
+  )
+  const parts = tree(shards).filter(path => path.endsWith('.parquet'))
+  const kept = [...parts, 'partials/shard-0-of-2.arrow', 'partials/shard-1-of-2.arrow'].sort()
+  const record = JSON.parse(readFileSync(join(shards, 'merge-run.json'), 'utf8')) as Record<
+    'inputs' | 'outputs',
+    { path: string; sha256: string }[]
+  >
+  t.strictSame(record.outputs.map(({ path }) => path).sort(), kept)
+  t.strictSame(
+    record.outputs.map(({ path, sha256 }) => [path, sha256]),
+    record.outputs.map(({ path }) => [
+      path,
+      createHash('sha256')
+        .update(readFileSync(join(shards, path)))
+        .digest('hex')
+    ])
+  )
+  t.strictSame(
+    record.inputs.map(({ path }) => path),
+    kept.slice(0, 2),
+    'what was read'
+  )
+  const [part] = parts
+  const bytes = readFileSync(join(shards, part))
+  writeFileSync(
+    join(shards, part),
+    bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte))
+  )
+  const problemsOf = async (): Promise<unknown> => {
+    const { files } = await checkOutputs(shards)
+    return files.filter(({ status }) => status !== 'ok' && status !== 'beside').map(({ path, status }) => [path, status])
+  }
+  t.strictSame(await problemsOf(), [[part, 'mismatch']])
+  rmSync(join(shards, part))
+  t.strictSame(await problemsOf(), [[part, 'missing']])
+  const gone = new RegExp(
+    `^dataset missing file: nothing, expected [\\d,]+ bytes, as shard \\d wrote it: run that shard again \\(.*${part}\\)$`
+  )
+  t.match(await messagesOf(merged([join(shards, 'partials')], shards)), [gone])
+  // A tree: what is merged lies elsewhere, the dataset does not.
+  writeFileSync(join(shards, part), bytes)
+  await combinePartials([file(0), file(1)], join(out, 'all.arrow'))
+  await merged([join(out, 'all.arrow')], shards)
+  t.strictSame(await problemsOf(), [])
+  rmSync(join(shards, part))
+  t.match(await messagesOf(merged([join(out, 'all.arrow')], shards)), [gone])
+  await merged([join(out, 'all.arrow')], join(out, 'elsewhere'))
+  t.notOk(tree(join(out, 'elsewhere')).includes('merge-run.json'), 'nothing of the shards lies there')
+})
+
 t.test('of two cuts that run at once into one folder, the one that ends last is refused and leaves nothing', async t => {
   const out = t.testdir()
   const inputs = await writeInputs(join(out, 'inputs'))
@@ -322,6 +412,15 @@ t.test('on the command line', async t => {
   t.equal(merge.code, 1)
   t.match(merge.stderr, 'critic-traces: trace not finite: NaN')
   t.match(merge.stdout, 'FAILED')
+  await runCli(['diagnose', inputs['lines'], '--gamma', '1', '--shard', '0/1', '--out', join(out, 'told')])
+  const told = ['merge', join(out, 'told/partials'), '--no-figures', '--out', join(out, 'told')]
+  const reason = /^critic-traces: estimator gamma differs: 0\.9\d* in the numbers, expected 1 as it was told \(/
+  t.match(await runCli([...told, '-q']), { code: 1, stdout: '', stderr: reason })
+  t.match((await runCli(told)).stdout, /^verdict: FAILED, estimator gamma differs, 1 snapshot: 1 done, 0 unchanged, 0 failed$/m)
+  t.match(JSON.parse((await runCli([...told, '--json'])).stdout), {
+    exit_code: 1,
+    snapshots: [{ audit: { told: [{ name: 'gamma', told: 1, agrees: false }] }, faults: [{ exit_code: 1, message: /gamma differs/ }] }]
+  })
   for (const [argv, message] of [
     [['traces', 'x', '--shard', '0/2', '--no-figures'], 'usage contradiction: --shard and --no-figures'],
     [['diagnose', 'x', '--shard', '0/2', '--against', 'y'], 'usage contradiction: --shard and --against'],

@@ -303,7 +303,7 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
   const cases: ReadonlyArray<readonly [content: string | null, message: RegExp]> = [
     [
       null,
-      /^run record missing file: nothing, expected run\.json or diagnose-run\.json or explore-run\.json, which a run writes last \(of a batch critic-trace-snapshots\.json, and one in each snapshot's folder\) \(.*run\.json\)$/
+      /^run record missing file: nothing, expected run\.json or diagnose-run\.json or explore-run\.json or merge-run\.json, which a run writes last \(of a batch critic-trace-snapshots\.json, and one in each snapshot's folder\) \(.*run\.json\)$/
     ],
     ['', /^run record malformed JSON/],
     [text.slice(0, -10), /^run record malformed JSON/],

@@ -18,12 +18,14 @@ export interface BatchSummary {
   readonly formats: readonly FigureFile[]
   readonly verbose: boolean
   readonly exitCode: number
+  /** what fails the command although no snapshot failed */
+  readonly failed?: readonly Fault[]
 }
 
 export function batchSummary(
   results: readonly SnapshotResult[],
   index: WrittenIndex | null,
-  { out, formats, verbose, exitCode }: BatchSummary,
+  { out, formats, verbose, exitCode, failed: judged = [] }: BatchSummary,
   table: TableOptions
 ): string {
   const [only] = results
@@ -41,6 +43,7 @@ export function batchSummary(
   )
   const over = index?.outputs ?? []
   const parts = [
+    ...new Set(judged.map(({ details: { format, problem } }) => `${format} ${problem}`)),
     `${counted(results.length, 'snapshot')}: ${formatCount(done)} done`,
     `${formatCount(unchanged)} unchanged`,
     `${formatCount(failed)} failed`

@@ -1,13 +1,13 @@
 /** `diagnose PATH…`: how the returns were made, what went wrong, and how good the critic is; each snapshot into its own subfolder. */
 import { commonSteps, type LoggedHistory } from '../compute/diagnostics/contract.js'
-import { diagnosisFailures } from '../compute/diagnostics/failures.js'
-import type { FindingKind } from '../schema/diagnostics.js'
+import { failureFaults } from '../compute/diagnostics/failures.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, toFault, type Fault } from '../core/errors.js'
 import { realPlace } from '../core/system/folder.js'
-import { DEFAULT_OUT } from '../render/outputs/output-names.js'
+import { DEFAULT_OUT, DIAGNOSTIC_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
+import { gravest } from '../runs/batch.js'
 import { onePlan, outputFolder, readLoggedHistory } from '../runs/diagnose.js'
 import { toldOfStudy } from '../runs/diagnosis.js'
 import { diagnoseSnapshot, type RecordedDiagnosis } from '../runs/recorded-diagnosis.js'
@@ -57,6 +57,9 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
           const { diagnosisSummary } = await import('./diagnose-summary.js')
           return diagnosisSummary(outcome, { out: folder, failOn: options.failOn, history }, table)
         })
+        const failures = failureFaults(outcome.diagnosis, options.failOn, `${folder}/${DIAGNOSTIC_PATHS.document}`)
+        reporter.tellFaults(failures)
+        faults.push(...failures)
       } catch (error) {
         const found = error instanceof Failures ? error.faults : [toFault(error, 'trace', { file: plan.html ?? plan.folder })]
         if (found.some(f => f.exitCode === EXIT.interrupted)) throw error
@@ -65,7 +68,7 @@ export async function runDiagnoseCommand(options: DiagnoseOptions, io: CliIo, po
         faults.push(...found)
       }
     }
-    return { exitCode: exitCodeOf(done, faults, options.failOn), report: reportOf(done, faults, out, history) }
+    return { exitCode: gravest(faults), report: reportOf(done, faults, out, history) }
   })
 }
 
@@ -83,14 +86,6 @@ async function phases(reporter: Reporter, plans: readonly SnapshotPlan[]) {
 }
 
 type DiagnosedPlans = readonly { readonly plan: SnapshotPlan; readonly outcome: RecordedDiagnosis }[]
-
-function exitCodeOf(done: DiagnosedPlans, faults: readonly Fault[], failOn: readonly FindingKind[]): number {
-  const failed = done.some(({ outcome }) => {
-    const { told, kinds } = diagnosisFailures(outcome.diagnosis, failOn)
-    return told.length > 0 || kinds.length > 0
-  })
-  return Math.max(failed ? EXIT.checkFailed : EXIT.ok, ...faults.map(f => f.exitCode))
-}
 
 function reportOf(done: DiagnosedPlans, faults: readonly Fault[], out: string, history: LoggedHistory | null): object {
   return {

@@ -34,7 +34,7 @@ export async function runWatchCommand(options: WatchOptions, io: CliIo, pool: Tr
     let pageTold = false
     const onReport = (report: WatchReport): void => {
       if (report.kind === 'ended' && report.result.status === 'failed') {
-        io.stderr.write(`${clock()} ${printableId(report.label, 400)} failed: ${faultText(report.result.faults)}\n`)
+        io.stderr.write(`${clock()} ${printableId(report.label, 400)} ${failedText(report)}: ${faultText(report.result.faults)}\n`)
       } else if (report.kind === 'index') {
         const page = report.written.outputs.some(({ path }) => path === BATCH_PAGE)
         if (page && (verbose || !pageTold)) say(`page over ${counted(report.written.steps, 'step')}: ${join(out, BATCH_PAGE)}`)
@@ -83,8 +83,14 @@ function reportText(report: Exclude<WatchReport, { kind: 'index' }>, paths: read
   }
 }
 
-function goneText({ label, isKept, replaced }: WatchGone): string {
+function failedText({ again, result: { faults } }: Extract<WatchReport, { kind: 'ended' }>): string {
+  if (!again) return 'failed'
+  return faults.some(({ exitCode }) => exitCode === EXIT.badInput) ? 'changed and cannot be read' : 'changed and failed'
+}
+
+function goneText({ label, isKept, isBroken, replaced }: WatchGone): string {
   const stays = isKept ? 'stays' : 'left the index'
+  if (isBroken) return `${printableId(label, 400)} cannot be read any more: its entry ${stays}`
   if (replaced === null) return `${printableId(label, 400)} was deleted: its entry ${stays}`
   const [before, now] = [replaced.step, replaced.by].map(step => (step === null ? 'no step' : `step ${formatCount(step)}`))
   return `${printableId(label, 400)} was replaced: ${now} in place of ${before}, whose entry ${stays}`

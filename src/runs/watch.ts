@@ -17,7 +17,17 @@ import { BATCH_INDEX, DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import { shortNames } from '../study/inventory.js'
-import { FileMemory, findUnits, stepOfUnit, walkFiles, type Walked, type WatchedFault, type WatchedUnit } from '../study/watched.js'
+import {
+  FileMemory,
+  findUnits,
+  labelOfEntry,
+  sourcesOf,
+  stepOfUnit,
+  walkFiles,
+  type Walked,
+  type WatchedFault,
+  type WatchedUnit
+} from '../study/watched.js'
 import { refusedName, runOne, sweepOutputs, tokenizerReader, type BatchRun } from './batch.js'
 import { writeBatchIndex, type IndexEntry, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
@@ -31,6 +41,7 @@ export type WatchReport =
   /** it changed before it was analysed, or after */
   | { readonly kind: 'writing' | 'changed'; readonly label: string }
   | WatchGone
+  /** `again`: its files held something else before */
   | { readonly kind: 'ended'; readonly label: string; readonly result: SnapshotResult; readonly again: boolean }
   | { readonly kind: 'index'; readonly written: WrittenIndex }
   | { readonly kind: 'note'; readonly text: string }
@@ -39,12 +50,14 @@ export type WatchReport =
   /** with `once`: it does not stand still */
   | { readonly kind: 'left'; readonly label: string }
 
-/** A unit whose files are gone, or hold another step now: its entry left the index, or stays there (`keepDeleted`). */
+/** A unit whose files are gone, cannot be read any more, or hold another step now: its entry left the index, or stays there (`keepDeleted`). */
 export interface WatchGone {
   readonly kind: 'gone'
   readonly label: string
   readonly isKept: boolean
-  /** what its file holds now; null: it was deleted */
+  /** its file is there and cannot be read */
+  readonly isBroken: boolean
+  /** what its file holds now; null: nothing that is known */
   readonly replaced: { readonly step: number | null; readonly by: number | null } | null
 }
 
@@ -239,18 +252,36 @@ class Watching {
       const holder = this.#holderOf(name)
       if (holder !== undefined && !this.#results.has(holder.plan.name)) continue
       this.#gone.delete(name)
-      const label = holder === undefined ? this.#label(name) : basename(holder.files[0])
-      const replaced = holder === undefined ? null : { step: stepOfUnit(name), by: stepOfUnit(holder.plan.name) }
-      this.#run.onReport({ kind: 'gone', label, isKept, replaced })
+      const [step, by] = [stepOfUnit(name), holder === undefined ? null : stepOfUnit(holder.plan.name)]
+      const isFailed = holder !== undefined && by === null && this.#results.get(holder.plan.name)?.status === 'failed'
+      const isBroken = isFailed || this.#isFault(name)
+      const label = holder === undefined || isBroken ? this.#label(name) : basename(holder.files[0])
+      const replaced = holder === undefined ? null : { step, by }
+      this.#run.onReport({ kind: 'gone', label, isKept, isBroken, replaced })
     }
   }
 
   /** The unit that a file of one that is gone belongs to now. */
   #holderOf(name: string): WatchedUnit | undefined {
     const before = this.#seen.get(name)?.files
+    const source = this.#sources.get(name)
     const holds = ({ files, plan }: WatchedUnit): boolean =>
-      before === undefined ? plan.oneFile === true && plan.source === this.#sources.get(name) : before.some(file => files.includes(file))
+      before === undefined ? source !== undefined && sourcesOf(plan).includes(source) : before.some(file => files.includes(file))
     return [...this.#units.values()].find(holds)
+  }
+
+  /** Whether the file of a unit that is gone is one that leads to no unit. */
+  #isFault(name: string): boolean {
+    const before = this.#seen.get(name)?.files
+    return [...this.#faults.values()].some(({ fault, source }) =>
+      before === undefined ? source === this.#sources.get(name) : before.includes(fault.place.file ?? '')
+    )
+  }
+
+  /** Whether a file of it was seen as one of a unit that is gone. */
+  #wasOther(name: string): boolean {
+    const files = this.#units.get(name)?.files ?? [this.#faults.get(name)?.fault.place.file ?? '']
+    return [...this.#seen].some(([other, unit]) => !this.#units.has(other) && unit.files.some(file => files.includes(file)))
   }
 
   async #analyse(name: string, state: string): Promise<void> {
@@ -267,7 +298,8 @@ class Watching {
     this.#results.set(name, { ...result, outcome: null })
     this.#stale = true
     this.#tellGone()
-    this.#run.onReport({ kind: 'ended', label: this.#label(name), result, again })
+    const isAgain = again || (result.status === 'failed' && this.#wasOther(name))
+    this.#run.onReport({ kind: 'ended', label: this.#label(name), result, again: isAgain })
   }
 
   async #resultOf(name: string): Promise<SnapshotResult | null> {
@@ -301,7 +333,8 @@ class Watching {
   }
 
   #label(name: string): string {
-    return this.#seen.get(name)?.label ?? this.#faults.get(name)?.source ?? name
+    const source = this.#sources.get(name)
+    return this.#seen.get(name)?.label ?? this.#faults.get(name)?.source ?? (source === undefined ? name : labelOfEntry(name, source))
   }
 
   #note(text: string): void {

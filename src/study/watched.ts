@@ -206,8 +206,20 @@ function filesOf({ folder, html, npzFiles, dumpFiles }: SnapshotPlan): string[] 
   ]
 }
 
-function labelOf({ source, dumpFiles, name }: SnapshotPlan): string {
+function labelOf({ source, html, npzFiles, dumpFiles, name }: SnapshotPlan): string {
+  if (html === null && npzFiles.length === 1) return npzFiles[0]
   return dumpFiles.length > 1 ? `${name} (${dumpFiles.length} files)` : basename(withoutIndex(source))
+}
+
+/** The same of an entry of the index, of which no more is known. */
+export function labelOfEntry(name: string, source: string): string {
+  const isOfFiles = name.startsWith(`${source.replaceAll('/', '--')}--`)
+  return isOfFiles ? name : basename(withoutIndex(source))
+}
+
+/** The sources that its files would have as units of their own. */
+export function sourcesOf({ source, oneFile, npzFiles, dumpFiles }: SnapshotPlan): readonly string[] {
+  return oneFile === true ? [source] : [...npzFiles, ...dumpFiles].map(file => `${source}/${file}`)
 }
 
 /** An index page is called by its folder. */

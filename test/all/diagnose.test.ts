@@ -113,6 +113,13 @@ t.test('exit 1 where a told value differs or a named kind is found, and nowhere 
   t.strictSame(told, [])
   const run = await diagnose('exit', clean, '--gamma', '1')
   t.match(run.stdout, /^failed: the told gamma differs/m)
+  const reason =
+    /^critic-traces: estimator gamma differs: 0\.98\d* in the numbers, expected 1 as it was told \(.*critic-diagnostics\.json\)\n$/
+  t.match(await diagnose('exit', clean, '--gamma', '1', '-q'), { code: 1, stdout: '', stderr: reason })
+  t.match(await diagnose('exit', shifted, '--fail-on', 'values-off-by-one', '-q'), {
+    code: 1,
+    stderr: /^critic-traces: diagnosis values-off-by-one was found, expected none, as --fail-on asks \(/
+  })
   t.match(documentOf('exit', 'exit-clean').audit.told, [{ name: 'gamma', told: 1, agrees: false }])
 })
 
@@ -294,6 +301,17 @@ t.test('a bad sample stops the dump, or is left out and counted', async t => {
     index === 3 ? { ...row, values: (row['values'] as readonly number[]).map(() => NaN) } : row
   )
   t.match(await diagnose('bad', path), { code: 1, stderr: /trace number that is not finite: NaN, expected finite numbers/ })
+  const withNaN = join(work, 'bad-first')
+  mkdirSync(withNaN)
+  for (const name of ['a', 'b']) {
+    writeDump(join(withNaN, `${name}.jsonl`), diagnosticDump(SMALL), (row, index) =>
+      name === 'b' && index === 3 ? { ...row, values: (row['values'] as readonly number[]).map((x, k) => (k === 0 ? NaN : x)) } : row
+    )
+  }
+  const placeIn = ({ stderr }: { readonly stderr: string }): string | undefined => /\((.*), values, index 0\)$/m.exec(stderr)?.[1]
+  const traces = await runCli(['traces', withNaN, '--no-figures', '--out', join(work, 'bad-traces')])
+  t.match(placeIn(traces), /bad-first\/b\.jsonl, trace \d+, uid /)
+  t.equal(placeIn(await diagnose('bad', withNaN)), placeIn(traces), 'the place that traces states')
   t.equal((await diagnose('bad', path, '--skip-bad')).code, 0)
   t.match(documentOf('bad', 'bad').source, { samples: 15, left_out: 1 })
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { becomes } from '../support/cpu.js'
 import { runCli } from '../support/cli.js'
-import { jsonLines, torchFile } from '../support/dump-files.js'
+import { jsonLines, npzFile, torchFile } from '../support/dump-files.js'
 import { hashes } from '../support/run.js'
 import { parseCsv } from '../support/csv-parse.js'
 import { root } from '../support/paths.js'
@@ -162,6 +162,21 @@ const stating = (step: number): Uint8Array =>
     samples: [{ values: [0.5, 1], returns: [1, 1], loss_masks: [1, 1], response_lengths: 2, total_lengths: 2 }]
   })
 
+t.test('a byte more in the one dump of a folder: it changed and cannot be read', async t => {
+  const dir = temp(t)
+  const file = join(dir, 'dumps/step_4.npz')
+  const row = (data: readonly number[]) => ({ dtype: 'float32', shape: [1, 2], data }) as const
+  writeFileSync(file, await npzFile({ values: row([0.5, 1]), returns: row([1, 1]), response_mask: { ...row([1, 1]), dtype: 'int64' } }))
+  const watch = start(t, dir, '--poll', '3600')
+  t.ok(await watch.says('step_4.npz analysed: 1 trace, 2 tokens'))
+  appendFileSync(file, 'x')
+  t.ok(await watch.says('step_4.npz changed and cannot be read: zip bad end record: 1 bytes after the end record'))
+  t.ok(await watch.says('step_4.npz cannot be read any more: its entry left the index'))
+  watch.child.kill('SIGTERM')
+  await watch.ended
+  t.notMatch(watch.text(), /deleted|replaced|dumps failed/)
+})
+
 t.test('a folder that comes later is waited for; a file that holds another step now was replaced, not deleted', async t => {
   const dir = temp(t)
   const steps = (): unknown[] =>
@@ -273,7 +288,7 @@ t.test('--once: what failed decides the exit code; what was deleted meanwhile le
   const run = await once('dumps')
   t.equal(run.code, 3)
   t.match(run.stderr, /^\d\d:\d\d:\d\d step_2\.jsonl failed: jsonl .*\n$/)
-  t.match(run.stdout, / dumps--step-1 was deleted: its entry left the index\n/)
+  t.match(run.stdout, / step_1\.jsonl was deleted: its entry left the index\n/)
   t.same(entries(dir), [
     ['other--step-5', 'ok', 2],
     ['dumps--step-2', 'failed', null]
@@ -290,6 +305,10 @@ t.test('--once: what failed decides the exit code; what was deleted meanwhile le
     ['3', '3', '0.5'],
     ['4', '4', '0.5']
   ])
-  t.match((await once('dumps')).stdout, / dumps--step-3 was deleted: its entry left the index\n/)
+  t.match((await once('dumps')).stdout, / step_3\.jsonl was deleted: its entry left the index\n/)
+  writeFileSync(join(dir, 'dumps/step_4.jsonl'), dump(4, 0.5).slice(0, 50))
+  const broken = await once('dumps')
+  t.match(broken, { code: 3, stderr: /^\d\d:\d\d:\d\d \S*step_4\.jsonl failed: jsonl .*\n$/ })
+  t.notMatch(broken.stdout, /deleted/, 'it is there')
   t.match(await once('missing'), { code: 3, stderr: 'critic-traces: snapshot not found: ENOENT' })
 })

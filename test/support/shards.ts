@@ -92,7 +92,7 @@ function textOf({ head, record }: PartialRow): string {
 export function outputsOf(out: string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(hashes(out)).filter(
-      ([path]) => !/(?:^|\/)(?:(?:diagnose-)?run\.json|critic-trace-arrays\.npz|preview\/traces\.html)$/.test(path)
+      ([path]) => !/(?:^|\/)(?:(?:diagnose-|merge-)?run\.json|critic-trace-arrays\.npz|preview\/traces\.html)$/.test(path)
     )
   )
 }

@@ -8,8 +8,12 @@ export interface DiagnosisFailures {
   readonly kinds: readonly FindingKind[]
 }
 
-/** A failed check for each value that a study told and its traces contradict. @param file the document of the diagnosis */
-export function toldFaults(told: readonly ToldValue[], file: string): Fault[] {
+/**
+ * A failed check for each value that was told and that the traces contradict.
+ *
+ * @param file the document of the diagnosis. @param teller who told them
+ */
+export function toldFaults(told: readonly ToldValue[], file: string, teller = 'as the study says'): Fault[] {
   return told
     .filter(({ agrees }) => agrees === false)
     .map(
@@ -18,11 +22,27 @@ export function toldFaults(told: readonly ToldValue[], file: string): Fault[] {
           format: 'estimator',
           problem: `${name} differs`,
           found: `${inWords(recovered)} in the numbers`,
-          expected: `${inWords(told)} as the study says`,
+          expected: `${inWords(told)} ${teller}`,
           place: { file },
           exitCode: EXIT.checkFailed
         })
     )
+}
+
+/** Everything that fails a diagnosis, as faults. @param file its document */
+export function failureFaults(diagnosis: StatedDiagnosis, failOn: readonly FindingKind[], file: string): Fault[] {
+  const { told, kinds } = diagnosisFailures(diagnosis, failOn)
+  const found = kinds.map(
+    kind =>
+      new Fault({
+        format: 'diagnosis',
+        problem: `${kind} was found`,
+        expected: 'none, as --fail-on asks',
+        place: { file },
+        exitCode: EXIT.checkFailed
+      })
+  )
+  return [...toldFaults(told, file, 'as it was told'), ...found]
 }
 
 function inWords(value: LambdaAdvantages | null): string {

@@ -1,9 +1,14 @@
 /** Where a trace stands, added to a fault of whatever read it or measured it. */
 import { Fault, toFault, type Place } from '../../core/errors.js'
-import type { ParsedTrace } from '../../schema/traces.js'
+
+/** What tells a trace from others. */
+interface Identified {
+  readonly index: number
+  readonly fields: { readonly uid: string | null; readonly step: number | null }
+}
 
 /** Runs `body` and adds the trace's identity to a Fault that it throws. */
-export function within<T>(trace: ParsedTrace, body: () => T): T {
+export function within<T>(trace: Identified, body: () => T): T {
   try {
     return body()
   } catch (error) {

@@ -188,7 +188,9 @@ function measuredSample(task: SampleTraceTask, { file }: SampleSource): Measured
 
 function sampleRecord({ sample: { sample }, neighbours, successThreshold, wanted }: SampleTraceTask): Uint8Array | null {
   if (wanted.record === null) return null
-  return packRecord(recordOfSample(sample, neighbours, { successThreshold, thresholds: wanted.record.thresholds }))
+  const { thresholds } = wanted.record
+  // The place in the file is left out: the trace is named as where it is measured.
+  return within(sample, () => packRecord(recordOfSample({ ...sample, place: {} }, neighbours, { successThreshold, thresholds })))
 }
 
 interface StoredNpz {

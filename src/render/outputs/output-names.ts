@@ -56,8 +56,11 @@ export const DIAGNOSE_RECORD = 'diagnose-run.json'
 /** The record of `explore`. */
 export const EXPLORE_RECORD = 'explore-run.json'
 
+/** What a merge read, and what stays of its shards beside its outputs. */
+export const MERGE_RECORD = 'merge-run.json'
+
 /** Names of the records that a folder of outputs may have, one a command. */
-export const RECORD_NAMES: readonly string[] = [RUN_RECORD, DIAGNOSE_RECORD, EXPLORE_RECORD]
+export const RECORD_NAMES: readonly string[] = [RUN_RECORD, DIAGNOSE_RECORD, EXPLORE_RECORD, MERGE_RECORD]
 
 /** The durations of a run. It is the one output that differs from run to run, and no record lists it. */
 export const TIMINGS_PATH = 'timings.json'

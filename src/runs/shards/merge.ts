@@ -3,7 +3,7 @@
  * index, with the same bytes. The steps behind the measuring are those of one machine; the tokens stay where the shards wrote them.
  *
  *     partials ──► held against each other ──► snapshot by snapshot: traces in canonical order ──► finish, diagnose ──► commit
- *                                                                                                        └──► index over steps
+ *                                                                                                        └──► index over steps, merge-run.json
  */
 import { join } from 'node:path'
 import type { KeptBytes } from '../../compute/diagnostics/packed-record.js'
@@ -34,9 +34,10 @@ import { drawnSnapshot, finishSnapshot, snapshotInputs, type SnapshotOutcome } f
 import { noSampleLeft, type SourceEnd } from '../trace-source.js'
 import { inTransaction, throwIfInterrupted } from '../transaction.js'
 import type { MeasuredPart, PartialRow, ShardSettings, TraceHead } from './contract.js'
-import { allBytes } from './kept-rows.js'
 import { joinedParts, joinedReading } from './joined-parts.js'
-import { openPartials, settingsThatDiffer, type Partials } from './open-partials.js'
+import { keptFiles, retireMergeRecord, writeMergeRecord } from './kept-files.js'
+import { allBytes } from './kept-rows.js'
+import { openPartials, settingsInWords, type Partials } from './open-partials.js'
 
 export interface MergeRun {
   /** partials, or folders of them */
@@ -69,13 +70,15 @@ interface Merging extends MergeRun {
   readonly other: Partials | null
 }
 
-/** @throws Failures where the partials are not those of one whole run; what is wrong with a snapshot is in its result */
+/** @throws Failures where the partials are not those of one whole run, or a file of the dataset in `out` is gone; what is wrong with a snapshot is in its result */
 export async function mergePartials(run: MergeRun): Promise<MergeOutcome> {
   const { out, formats, threads, signal } = run
   keepYoungGenerationSmall()
   const partials = await openPartials(run.paths, true)
+  const kept = await keptFiles(partials, out)
   const other = run.against === undefined ? null : await openAgainst(run.against, partials)
   const { settings, failed } = partials.head
+  await retireMergeRecord(out)
   const merged: MergedSnapshot[] = failed.map(({ source, fault }) => {
     const result = failedResult(null, source, [Fault.deserialize(fault)])
     run.onEnd?.(result)
@@ -89,6 +92,7 @@ export async function mergePartials(run: MergeRun): Promise<MergeOutcome> {
   }
   const results = merged.map(({ result }) => result)
   const index = await writeBatchIndex({ out, formats, threads, synthetic: settings.snapshot.synthetic, signal }, results)
+  await writeMergeRecord(partials, kept, out)
   return { snapshots: merged, settings, index }
 }
 
@@ -102,7 +106,7 @@ async function openAgainst(paths: readonly string[], { head, files }: Partials):
     const expected = 'partials of one snapshot or dump'
     throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected, place, exitCode: EXIT.usage })
   }
-  const differing = settingsThatDiffer({ ...settings.snapshot, versions }, { ...head.settings.snapshot, versions: head.versions })
+  const differing = settingsInWords({ ...settings.snapshot, versions }, { ...head.settings.snapshot, versions: head.versions })
   if (differing.length === 0) return other
   const expected = `what ${printable(files[0], 400)} was measured with`
   throw new Fault({ format: 'partial', problem: 'differently set', found: printable(differing.join(', '), 400), expected, place })

@@ -147,14 +147,20 @@ class PartialsReading {
 
   faults(isWhole: boolean): Fault[] {
     const odd = ASPECTS.flatMap(([problem, of, expected]) => this.#differing(problem, of, expected))
-    return odd.length > 0 ? odd : [...this.#doubled(), ...(isWhole ? this.#missing() : [])]
+    const ways = ASPECTS.map(([, of]) => [of, this.#usual(of)] as const)
+    const usual = this.#known.filter(({ head }) => ways.every(([of, way]) => of(head) === way))
+    return [...odd, ...doubled(usual), ...(isWhole ? missing(usual) : [])]
   }
 
-  /** Those that differ from most. */
-  #differing(problem: string, of: (head: RunHead) => string, expected: string): Fault[] {
+  /** What most have. */
+  #usual(of: (head: RunHead) => string): string | undefined {
     const counts = new Map<string, number>()
     for (const { head } of this.#known) counts.set(of(head), (counts.get(of(head)) ?? 0) + 1)
-    const [usual] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? []
+    return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
+  }
+
+  #differing(problem: string, of: (head: RunHead) => string, expected: string): Fault[] {
+    const usual = this.#usual(of)
     const like = this.#known.find(({ head }) => of(head) === usual)
     if (like === undefined) return []
     return this.#known
@@ -167,30 +173,9 @@ class PartialsReading {
           return foreign(odd, near)
         }
         const differ =
-          problem === 'differently set' ? settingsThatDiffer(head.settings, like.head.settings) : programThatDiffers(head, like.head)
+          problem === 'differently set' ? settingsInWords(head.settings, like.head.settings) : programThatDiffers(head, like.head)
         return fault(problem, printable(differ.join(', '), 400), `${expected} of ${printable(like.path, 400)}`, path)
       })
-  }
-
-  #doubled(): Fault[] {
-    const first = new Map<number, string>()
-    return this.#known.flatMap(({ path, shards }) => {
-      const again = shards.filter(shard => first.has(shard))
-      for (const shard of shards) if (!first.has(shard)) first.set(shard, path)
-      if (again.length === 0) return []
-      return [fault('doubled', `${shardsText(again)}, also in ${printable(first.get(again[0]) ?? '', 400)}`, 'each shard once', path)]
-    })
-  }
-
-  #missing(): Fault[] {
-    const [first] = this.#known
-    if (first === undefined) return []
-    const there = new Set(this.#known.flatMap(({ shards }) => shards))
-    const { count } = first.head
-    const missing: number[] = []
-    for (let shard = 0; shard < count; shard++) if (!there.has(shard)) missing.push(shard)
-    if (missing.length === 0) return []
-    return [fault('missing', `no ${shardsText(missing)}`, `every shard of ${count}`, undefined)]
   }
 
   partials(scratch: Scratch): Partials {
@@ -222,6 +207,27 @@ class PartialsReading {
   }
 }
 
+function doubled(partials: readonly KnownPartial[]): Fault[] {
+  const first = new Map<number, string>()
+  return partials.flatMap(({ path, shards }) => {
+    const again = shards.filter(shard => first.has(shard))
+    for (const shard of shards) if (!first.has(shard)) first.set(shard, path)
+    if (again.length === 0) return []
+    return [fault('doubled', `${shardsText(again)}, also in ${printable(first.get(again[0]) ?? '', 400)}`, 'each shard once', path)]
+  })
+}
+
+function missing(partials: readonly KnownPartial[]): Fault[] {
+  const [first] = partials
+  if (first === undefined) return []
+  const there = new Set(partials.flatMap(({ shards }) => shards))
+  const { count } = first.head
+  const absent: number[] = []
+  for (let shard = 0; shard < count; shard++) if (!there.has(shard)) absent.push(shard)
+  if (absent.length === 0) return []
+  return [fault('missing', `no ${shardsText(absent)}`, `every shard of ${count}`, undefined)]
+}
+
 function fault(problem: string, found: string, expected: string, file: string | undefined): Fault {
   return new Fault({ format: 'partial', problem, found, expected, place: file === undefined ? {} : { file } })
 }
@@ -240,8 +246,17 @@ function programThatDiffers({ generator, versions }: RunHead, other: RunHead): s
   return names.map(name => `${name} ${String(own[name] ?? 'not stated')}`)
 }
 
+/** `snapshot.traces.jump_threshold is 0.5, not 0.3`, for each setting that two runs have otherwise. */
+export function settingsInWords(own: unknown, other: unknown): string[] {
+  const text = (of: unknown, path: string): string => {
+    const value = path.split('.').reduce<unknown>((at, name) => (isPlain(at) ? at[name] : undefined), of)
+    return value === undefined ? 'not stated' : printable(JSON.stringify(value), 60)
+  }
+  return settingsThatDiffer(own, other).map(path => `${path} is ${text(own, path)}, not ${text(other, path)}`)
+}
+
 /** Names of the settings that two runs have otherwise, such as `snapshot.dump.skipBad`. */
-export function settingsThatDiffer(a: unknown, b: unknown, path = ''): string[] {
+function settingsThatDiffer(a: unknown, b: unknown, path = ''): string[] {
   if (isDeepStrictEqual(a, b)) return []
   if (!isPlain(a) || !isPlain(b)) return [path]
   const names = new Set([...Object.keys(a), ...Object.keys(b)])

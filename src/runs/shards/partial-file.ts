@@ -115,6 +115,7 @@ function fault(path: string, problem: string, found: string, expected: string): 
 
 function requireHash(bytes: PartialBytes, path: string): void {
   if (hasItsHash(bytes)) return
+  if (bytes.size === 0) throw fault(path, 'empty', '0 bytes', WHOLE)
   if (isOwn(bytes)) throw fault(path, 'torn', `${bytes.size} bytes of another hash than they state`, WHOLE)
   throw fault(path, 'not recognised', 'a file that is not a partial', 'a partial, as traces --shard writes it')
 }

@@ -20,6 +20,7 @@ import { isSameFileAs, RUN_VERSIONS } from '../record.js'
 import type { MeasuredPart, PartialMeta, ShardNumber, ShardSettings } from './contract.js'
 import { KeptRows } from './kept-rows.js'
 import { partsOf, planHash, planOf, type RunPlan } from './cut.js'
+import { plansThatDiffer } from './foreign-plan.js'
 import { measurePart } from './measure-part.js'
 import { countOfName, isTokenPart, partialPath, PARTIALS_FOLDER, shardDigits, TOKENS_FOLDER } from './names.js'
 import { readPartial, type OpenPartial } from './partial-file.js'
@@ -59,6 +60,7 @@ export async function runShard(run: ShardRun): Promise<ShardOutcome> {
   const path = partialPath(shard)
   // 2. What an earlier run left
   const earlier = earlierPartial(join(out, path))
+  if (earlier !== null) refuseOtherPlan(earlier, plan, head, join(out, path))
   if (earlier !== null && (await isUnchanged(earlier, head, plan, run))) return outcomeOf('unchanged', path, earlier.meta, earlier.rows())
   await rm(join(out, path), { force: true })
   await removeTokens(out, shard)
@@ -138,6 +140,21 @@ async function refuseOtherShards(out: string, { count }: ShardNumber): Promise<v
     problem: 'other shards in the output folder',
     found: `${PARTIALS_FOLDER}/${other}`,
     expected: `shards of ${count}, or a folder without partials and tokens`,
+    exitCode: EXIT.usage
+  })
+}
+
+/** The partial of a run over other inputs, or over the same in another order, is not replaced: its other shards may lie there too. */
+function refuseOtherPlan({ meta, planned }: OpenPartial, plan: RunPlan, head: PartialHead, file: string): void {
+  if (meta.planSha256 === head.planSha256) return
+  const now = plan.snapshots.map((snapshot, number) => ({ number, ...snapshot }))
+  const { found, expected } = plansThatDiffer({ ...meta, planned: planned() }, { ...head, planned: now })
+  throw new Fault({
+    format: 'usage',
+    problem: 'partial of other inputs in the output folder',
+    found,
+    expected: `${expected}, as these inputs have: take another --out, or delete it`,
+    place: { file },
     exitCode: EXIT.usage
   })
 }
