@@ -2,8 +2,9 @@
 import t from 'tap'
 import { FIRST_STATE, formatHash, parseHash, type PaneState } from '../src/render/explorer/browser/address.js'
 import { traceCell, type ColumnKind, type TraceCell } from '../src/render/explorer/browser/columns.js'
-import { csvRows } from '../src/render/explorer/browser/exports.js'
+import { csvLead, csvRows } from '../src/render/explorer/browser/exports.js'
 import { parseFilter } from '../src/render/explorer/browser/filter.js'
+import { jumpCaption } from '../src/render/explorer/browser/jump-list.js'
 import { Newest } from '../src/render/explorer/browser/newest.js'
 import { traceRows } from '../src/render/explorer/browser/order.js'
 import { ownRange, ownToken } from '../src/render/explorer/browser/sources.js'
@@ -12,6 +13,7 @@ import { firstTokens, firstNotBelow, rangeWith, tokenFacts, zoomedRange, type To
 import { ownPieces, piecesAround, shownText, spreadPieces } from '../src/render/explorer/browser/turn-pieces.js'
 import type { ExplorerDocument, ExplorerTraces } from '../src/render/explorer/contract.js'
 import { traceTokens, viewOf } from '../src/render/explorer/view.js'
+import { shortened } from '../src/render/page/text.js'
 
 const TRACES: ExplorerTraces = {
   step: [10, null, 10, 20],
@@ -157,8 +159,24 @@ t.test('single tokens of a view', t => {
   t.same([firstNotBelow([1, 3, 5], 0), firstNotBelow([1, 3, 5], 3), firstNotBelow([1, 3, 5], 4), firstNotBelow([1, 3, 5], 9)], [0, 1, 2, 3])
   t.equal(
     csvRows(view, 'x,0,'),
-    'x,0,,0,7,0,0.5,1,\r\nx,0,,1,8,0,0.25,1,-0.25\r\nx,0,,2,12,1,0.75,1,0.5\r\nx,0,,3,13,1,1,1,0.25\r\nx,0,,4,14,1,0,1,-1\r\n'
+    'x,0,,0,7,1,0.5,1,\r\nx,0,,1,8,1,0.25,1,-0.25\r\nx,0,,2,12,2,0.75,1,0.5\r\nx,0,,3,13,2,1,1,0.25\r\nx,0,,4,14,2,0,1,-1\r\n',
+    'turns count from 1, as on the page'
   )
+  t.end()
+})
+
+t.test('texts of a source in a CSV and in a heading', t => {
+  t.equal(csvLead('snap', 3, 'a\u202eb\u0000c'), 'snap,3,a\\u202eb\\u0000c', 'what cannot be seen is an escape')
+  t.equal(csvLead('snap', 3, null), 'snap,3,')
+  t.equal(shortened('x'.repeat(10_000), 80), `${'x'.repeat(79)}\u2026`)
+  t.equal(shortened('\u{1f600}'.repeat(81), 80), `${'\u{1f600}'.repeat(79)}\u2026`, 'no character is cut in two')
+  for (const text of ['', 'x'.repeat(80), '\u{1f600}'.repeat(80)]) t.equal(shortened(text, 80), text)
+  t.end()
+})
+
+t.test('the caption of the jumps', t => {
+  t.equal(jumpCaption(0, 0.5), 'No change between two tokens of a trace is above 0.5, the threshold of a jump.')
+  t.equal(jumpCaption(1500, 0.1), 'The 1,500 largest changes of all traces. Above 0.1 a change counts as a jump.')
   t.end()
 })
 

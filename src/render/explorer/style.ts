@@ -58,7 +58,7 @@ const TABLE = `
 .explorer .rows th:not([aria-sort="none"])[aria-sort] { color: var(--ink); }
 .explorer .filters td { padding: 0 0.1rem 0.25rem; border-bottom: 2px solid var(--soft); }
 .explorer .filters input, .explorer .filters select { width: 100%; padding: 0.1rem 0.25rem; min-height: 1.5rem; min-width: 0; font-size: 0.75rem; }
-.explorer .traces tbody tr { cursor: pointer; scroll-margin: 4rem; }
+.explorer .rows tbody tr { cursor: pointer; } .explorer .traces tbody tr { scroll-margin: 4rem; }
 .explorer .rows tbody tr:hover td { background: var(--wash); }
 .explorer .traces tr[aria-selected="true"] td { background: var(--chosen); }
 .explorer .traces tr.overlaid td:first-child { box-shadow: inset 4px 0 0 var(--overlay); }
