@@ -316,7 +316,10 @@ t.test('a dump of several steps: the figure over steps to look at, then its own'
   const run = await runCli(['traces', 'rows.jsonl', '--out', 'out', '--formats', 'svg'], { cwd: dir })
   t.equal(run.code, 0, run.stderr)
   t.match(run.stdout, /^2 traces, 6 tokens, trainer steps 7-8$/m)
-  t.match(run.stdout, /\nlook: out\/figures\/critic-traces-over-steps\.svg\nlook: out\/rows\/figures\/08-critic-traces\.svg\nexplore: out\/rows\/preview\/traces\.html\n$/)
+  t.match(
+    run.stdout,
+    /\nlook: out\/figures\/critic-traces-over-steps\.svg\nlook: out\/rows\/figures\/08-critic-traces\.svg\nexplore: out\/rows\/preview\/traces\.html\n$/
+  )
 })
 
 t.test('a fault of the second dump names its own file, also where both have one name', async t => {

@@ -72,6 +72,12 @@ t.test('filters', t => {
     for (const cell of pass) t.equal(test?.(cell), true, `${text} lets ${cell} pass`)
     for (const cell of fail) t.equal(test?.(cell), false, `${text} holds ${cell} back`)
   }
+  const shown = parseFilter('number', '0.296', value => Number(value.toFixed(3)))
+  t.strictSame(
+    [0.296, 0.29612, 0.2957, 0.2967, 0.3, null].map(cell => shown?.(cell)),
+    [true, true, true, false, false, false],
+    'as cells show it'
+  )
   for (const text of ['>', 'zz', '20..10', '..', '1..2..3', '> 1 x', '0x10', '1e', 'NaN', '>>1'])
     t.equal(parseFilter('number', text), null, `${text} is none`)
   t.equal(parseFilter('outcome', 'maybe'), null)
@@ -86,6 +92,14 @@ t.test('order of the table', t => {
   t.same(rows({}, { column: 'jump', down: true }), [1, 2, 0, 3], 'jumps by their size')
   t.same(rows({}, { column: 'uid', down: false }), [0, 2, 3, 1])
   t.same(rows({ outcome: 'failure', tokens: '>1' }, null), [1])
+  t.same(
+    [...traceRows({ ...TRACES, mean: [0.29612, -0.25, 0.2966, 1.234e-7] }, { mean: '0.296' }, null)],
+    [0],
+    'the number that a cell shows'
+  )
+  t.same([...traceRows({ ...TRACES, mean: [0.29612, -0.25, 0.2966, 1.234e-7] }, { mean: '1.23e-7' }, null)], [3])
+  t.same(rows({ delta: '\u22120.2' }, null), [1])
+  t.same(rows({ tokens: '2000' }, null), [2])
   t.same(rows({ delta: 'zz' }, null), [0, 1, 2, 3], 'what is no filter filters nothing')
   t.equal(traceCell(TRACES, 'trace', 2), 2)
   t.end()
@@ -112,6 +126,8 @@ t.test('the address', t => {
   for (const [hash, lost] of [
     ['#t=4', ['t']],
     ['#t=-1&c=x', ['t', 'c']],
+    ['#o=0', ['o']],
+    ['#o=4', ['o']],
     ['#t=1e0', ['t']],
     ['#s=2&s=9', ['s']],
     ['#r=5-100', ['r']],
