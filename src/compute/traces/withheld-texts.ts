@@ -1,9 +1,6 @@
 /** Texts of turns for a page, with `[withheld]` in place of each passage that looks like a secret. */
-import { secretSpans, WITHHELD } from '../../core/secrets.js'
+import { secretSpans, spansApart, WITHHELD, type Span } from '../../core/secrets.js'
 import type { TraceTexts, TurnTexts } from '../../schema/explorer.js'
-
-/** From the first character, to behind the last, of all texts of a trace one behind the other. */
-type Span = readonly [from: number, to: number]
 
 /** Characters on each side of the end of a turn in which a secret over that end is looked for. */
 const AROUND_END = 1024
@@ -23,7 +20,7 @@ export function withheldTexts({ turns, tokens }: TurnTexts): TraceTexts {
   return { turns: kept.map(turn => turn.join('')), tokens: tokens === null ? null : kept, removed: spans.length }
 }
 
-/** In order and apart: those of each turn, and those over the ends of turns. */
+/** Of all texts of a trace one behind the other: those of each turn, and those over the ends of turns. */
 function spansOf(turns: readonly string[]): readonly Span[] {
   const found: Span[] = []
   const text = turns.join('')
@@ -35,13 +32,7 @@ function spansOf(turns: readonly string[]): readonly Span[] {
     for (const [from, to] of secretSpans(text.slice(first, end + AROUND_END)))
       if (first + from < end && end < first + to) found.push([first + from, first + to])
   }
-  const spans: [number, number][] = []
-  for (const [from, to] of found.sort((a, b) => a[0] - b[0])) {
-    const last = spans.at(-1)
-    if (last === undefined || from >= last[1]) spans.push([from, to])
-    else last[1] = Math.max(last[1], to)
-  }
-  return spans
+  return spansApart(found)
 }
 
 /** What is withheld leaves each piece, and the first of them says so. @param start of the piece */

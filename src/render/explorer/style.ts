@@ -103,7 +103,7 @@ const CURVE = `
 .panes.two .rows { height: 18rem; }
 /* Both drawings at one height, whatever stands above them: two panes share the rows of a grid. */
 @media (min-width: 70rem) {
-  .panes.two { row-gap: 0; }
+  .panes.two, .panes.two .pane { row-gap: 0; }
   .panes.two .pane { grid-row: span 9; grid-template-rows: subgrid; }
   .panes.two .curve { display: grid; grid-row: span 8; grid-template: subgrid / minmax(0, 1fr); }
   .panes.two .chart { display: grid; grid-row: span 2; grid-template: subgrid / minmax(0, 1fr); }

@@ -47,7 +47,7 @@ export function shortNumber(value: number, signed = false): string {
 }
 
 /** The number that a cell of a column shows. */
-export function shownNumber({ shown }: ShownColumn, value: number): number {
+export function cellNumber({ shown }: ShownColumn, value: number): number {
   return shown === 'value' || shown === 'change' ? Number(shortNumber(value).replace(MINUS, '-')) : value
 }
 
