@@ -2,8 +2,9 @@
 import t from 'tap'
 import { FIRST_STATE, formatHash, parseHash, type PaneState } from '../src/render/explorer/browser/address.js'
 import { traceCell, type ColumnKind, type TraceCell } from '../src/render/explorer/browser/columns.js'
-import { csvRows } from '../src/render/explorer/browser/exports.js'
+import { csvLead, csvRows } from '../src/render/explorer/browser/exports.js'
 import { parseFilter } from '../src/render/explorer/browser/filter.js'
+import { jumpCaption } from '../src/render/explorer/browser/jump-list.js'
 import { Newest } from '../src/render/explorer/browser/newest.js'
 import { traceRows } from '../src/render/explorer/browser/order.js'
 import { ownRange, ownToken } from '../src/render/explorer/browser/sources.js'
@@ -12,6 +13,7 @@ import { firstTokens, firstNotBelow, rangeWith, tokenFacts, zoomedRange, type To
 import { ownPieces, piecesAround, shownText, spreadPieces } from '../src/render/explorer/browser/turn-pieces.js'
 import type { ExplorerDocument, ExplorerTraces } from '../src/render/explorer/contract.js'
 import { traceTokens, viewOf } from '../src/render/explorer/view.js'
+import { shortened } from '../src/render/page/text.js'
 
 const TRACES: ExplorerTraces = {
   step: [10, null, 10, 20],
@@ -70,6 +72,12 @@ t.test('filters', t => {
     for (const cell of pass) t.equal(test?.(cell), true, `${text} lets ${cell} pass`)
     for (const cell of fail) t.equal(test?.(cell), false, `${text} holds ${cell} back`)
   }
+  const shown = parseFilter('number', '0.296', value => Number(value.toFixed(3)))
+  t.strictSame(
+    [0.296, 0.29612, 0.2957, 0.2967, 0.3, null].map(cell => shown?.(cell)),
+    [true, true, true, false, false, false],
+    'as cells show it'
+  )
   for (const text of ['>', 'zz', '20..10', '..', '1..2..3', '> 1 x', '0x10', '1e', 'NaN', '>>1'])
     t.equal(parseFilter('number', text), null, `${text} is none`)
   t.equal(parseFilter('outcome', 'maybe'), null)
@@ -84,6 +92,14 @@ t.test('order of the table', t => {
   t.same(rows({}, { column: 'jump', down: true }), [1, 2, 0, 3], 'jumps by their size')
   t.same(rows({}, { column: 'uid', down: false }), [0, 2, 3, 1])
   t.same(rows({ outcome: 'failure', tokens: '>1' }, null), [1])
+  t.same(
+    [...traceRows({ ...TRACES, mean: [0.29612, -0.25, 0.2966, 1.234e-7] }, { mean: '0.296' }, null)],
+    [0],
+    'the number that a cell shows'
+  )
+  t.same([...traceRows({ ...TRACES, mean: [0.29612, -0.25, 0.2966, 1.234e-7] }, { mean: '1.23e-7' }, null)], [3])
+  t.same(rows({ delta: '\u22120.2' }, null), [1])
+  t.same(rows({ tokens: '2000' }, null), [2])
   t.same(rows({ delta: 'zz' }, null), [0, 1, 2, 3], 'what is no filter filters nothing')
   t.equal(traceCell(TRACES, 'trace', 2), 2)
   t.end()
@@ -110,6 +126,8 @@ t.test('the address', t => {
   for (const [hash, lost] of [
     ['#t=4', ['t']],
     ['#t=-1&c=x', ['t', 'c']],
+    ['#o=0', ['o']],
+    ['#o=4', ['o']],
     ['#t=1e0', ['t']],
     ['#s=2&s=9', ['s']],
     ['#r=5-100', ['r']],
@@ -157,8 +175,24 @@ t.test('single tokens of a view', t => {
   t.same([firstNotBelow([1, 3, 5], 0), firstNotBelow([1, 3, 5], 3), firstNotBelow([1, 3, 5], 4), firstNotBelow([1, 3, 5], 9)], [0, 1, 2, 3])
   t.equal(
     csvRows(view, 'x,0,'),
-    'x,0,,0,7,0,0.5,1,\r\nx,0,,1,8,0,0.25,1,-0.25\r\nx,0,,2,12,1,0.75,1,0.5\r\nx,0,,3,13,1,1,1,0.25\r\nx,0,,4,14,1,0,1,-1\r\n'
+    'x,0,,0,7,1,0.5,1,\r\nx,0,,1,8,1,0.25,1,-0.25\r\nx,0,,2,12,2,0.75,1,0.5\r\nx,0,,3,13,2,1,1,0.25\r\nx,0,,4,14,2,0,1,-1\r\n',
+    'turns count from 1, as on the page'
   )
+  t.end()
+})
+
+t.test('texts of a source in a CSV and in a heading', t => {
+  t.equal(csvLead('snap', 3, 'a\u202eb\u0000c'), 'snap,3,a\\u202eb\\u0000c', 'what cannot be seen is an escape')
+  t.equal(csvLead('snap', 3, null), 'snap,3,')
+  t.equal(shortened('x'.repeat(10_000), 80), `${'x'.repeat(79)}\u2026`)
+  t.equal(shortened('\u{1f600}'.repeat(81), 80), `${'\u{1f600}'.repeat(79)}\u2026`, 'no character is cut in two')
+  for (const text of ['', 'x'.repeat(80), '\u{1f600}'.repeat(80)]) t.equal(shortened(text, 80), text)
+  t.end()
+})
+
+t.test('the caption of the jumps', t => {
+  t.equal(jumpCaption(0, 0.5), 'No change between two tokens of a trace is above 0.5, the threshold of a jump.')
+  t.equal(jumpCaption(1500, 0.1), 'The 1,500 largest changes of all traces. Above 0.1 a change counts as a jump.')
   t.end()
 })
 

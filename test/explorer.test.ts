@@ -243,6 +243,20 @@ t.test('a dump with a tokenizer: each token has its text, and turns are the stre
   t.strictSame([...(await storeOf(page).view({ snapshot: 0, trace: 1 }, 0, 5, 9)).position], [0, 1, 3, 4, 6])
 })
 
+t.test('token ids without a tokenizer: what has no texts is counted, and what it takes is said', async t => {
+  const dir = t.testdir()
+  const row = { values: [0, 1], returns: [0, 1], response_mask: [1, 1], token_ids: [78, 78] }
+  for (const step of [1, 2]) writeFileSync(join(dir, `step_${step}.jsonl`), `${JSON.stringify(row)}\n${JSON.stringify(row)}\n`)
+  const options = ['--texts', '--out', 'out']
+  const { stdout } = await runCli(['explore', 'step_1.jsonl', ...options], { cwd: dir })
+  t.match(stdout, /^note: no texts of 2 traces: token ids of a dump become texts with --tokenizer tokenizer\.json$/m)
+  const told = await runCli(['explore', 'step_1.jsonl', 'step_2.jsonl', ...options, '--json'], { cwd: dir })
+  const report = { without_texts: 4, withheld: 0, snapshots: [{ name: 'step_1' }, { name: 'step_2' }] }
+  t.match(JSON.parse(told.stdout), report, 'steps that are named one by one are snapshots of their own')
+  const page = load(readFileSync(join(dir, 'out/preview/traces.html'), 'utf8'))
+  await t.rejects(storeOf(page).texts({ snapshot: 0, trace: 0 }), { message: /^the token ids of a dump need --tokenizer, / })
+})
+
 t.test('two snapshots in one page, and a record of what was read and written', async t => {
   const dir = t.testdir()
   for (const name of ['a', 'b'])
@@ -276,7 +290,7 @@ t.test('two snapshots in one page, and a record of what was read and written', a
 
 t.test('above the limit blocks are let go, and texts have a limit of their own', t => {
   const { results, columns } = outputFixture('three-traces')
-  const blocks = { ...pageBlocks(columns[0], null), texts: new Uint8Array(40) }
+  const blocks = { ...pageBlocks(columns[0], null), texts: new Uint8Array(40), withheld: 3 }
   const tokens = columns[0].values.length
   const small = new PageBudget({ tokens: 3 * tokens, bytes: 1e6, textBytes: 50 })
   const collector = new ExplorerCollector(0.1, small, true)
@@ -285,7 +299,7 @@ t.test('above the limit blocks are let go, and texts have a limit of their own',
     collector.blocks.map(({ texts }) => texts !== null),
     [true, true, false]
   )
-  t.equal(small.withoutTexts, 1)
+  t.strictSame(small.texts, { none: 0, noRoom: 1, withheld: 6 }, 'of those that are there')
   t.strictSame([small.isOver, collector.wanted()], [false, { texts: true }])
   collector.take(results[0], columns[0], blocks)
   t.strictSame([small.isOver, collector.wanted(), collector.blocks.length], [true, null, 0])
@@ -323,6 +337,31 @@ t.test('a secret over several tokens leaves each of them', t => {
   t.equal(turns[0], tokens?.[0].join(''))
   t.match(turns[0], /^so .*\[withheld\].* end$/s)
   t.strictSame(turns[1], 'b')
+  t.end()
+})
+
+t.test('a secret over the end of a turn leaves both', t => {
+  const secret = SHAPES[0].text
+  const half = secret.length >> 1
+  const [first, second] = [`so ${secret.slice(0, half)}`, `${secret.slice(half)} end`]
+  const cut = withheldTexts({ turns: ['a', first, second, secret], tokens: null })
+  t.equal(cut.removed, 2)
+  t.strictSame(shownIn(cut.turns.join(''), SHAPES.slice(0, 1)), [])
+  t.match(cut.turns[1], /^so .*\[withheld\]$/s)
+  t.notMatch(cut.turns.slice(2).join(), secret.slice(half))
+  t.ok(cut.turns[2].endsWith(' end'))
+  const far = 'word '.repeat(500)
+  const tokens = [
+    [far, ...first.split('')],
+    [...second.split(''), far]
+  ]
+  const split = withheldTexts({ turns: tokens.map(turn => turn.join('')), tokens })
+  t.equal(split.removed, 1)
+  t.equal(split.turns[0] + split.turns[1], cut.turns[1].replace(/^/, far) + cut.turns[2] + far)
+  t.strictSame(
+    split.tokens?.map(turn => turn.length),
+    tokens.map(turn => turn.length)
+  )
   t.end()
 })
 

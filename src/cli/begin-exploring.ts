@@ -3,6 +3,7 @@ import { counted } from '../core/counts.js'
 import { printableId } from '../core/errors.js'
 import { realPlace } from '../core/system/folder.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
+import type { TextCounts } from '../render/explorer/collector.js'
 import type { Phase } from '../render/terminal/progress.js'
 import type { Done } from '../runs/context.js'
 import type { ExploredTraces, ExploreRun } from '../runs/explore.js'
@@ -47,4 +48,19 @@ export function listedSnapshot({ plan, snapshot: { tokens, traces } }: ExploredT
 export function exploredText(synthetic: boolean, listed: readonly ListedSnapshot[]): string {
   const lines = listed.map(({ name, traces, tokens }) => `${printableId(name)}: ${counted(traces, 'trace')}, ${counted(tokens, 'token')}\n`)
   return [synthetic ? 'SYNTHETIC data\n' : '', ...lines].join('')
+}
+
+/** What became of the texts that were asked for; nothing where all are there as they are. @param named whether a tokenizer was named */
+export function textsText({ none, noRoom, withheld }: TextCounts, named: boolean): string {
+  const why = named ? 'the inputs have none' : 'token ids of a dump become texts with --tokenizer tokenizer.json'
+  return [
+    none === 0 ? '' : `note: no texts of ${counted(none, 'trace')}: ${why}\n`,
+    noRoom === 0 ? '' : `texts of ${counted(noRoom, 'trace')} left out: the page has no more room for them\n`,
+    withheld === 0 ? '' : `${counted(withheld, 'passage')} that looked like secrets withheld\n`
+  ].join('')
+}
+
+/** The same for a report. */
+export function textsReport({ none, noRoom, withheld }: TextCounts): { readonly without_texts: number; readonly withheld: number } {
+  return { without_texts: none + noRoom, withheld }
 }

@@ -4,7 +4,7 @@ import { EXIT } from '../core/errors.js'
 import { ExplorerServer } from '../runs/explorer-server.js'
 import { readServed } from '../runs/serve-explorer.js'
 import type { ExploreOptions } from './args.js'
-import { beginExploring, exploredText, listedSnapshot } from './begin-exploring.js'
+import { beginExploring, exploredText, listedSnapshot, textsReport, textsText } from './begin-exploring.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
 
@@ -28,9 +28,12 @@ export async function runExploreServer(
         const synthetic = served.snapshots.some(({ snapshot }) => snapshot.synthetic)
         // The object comes at the end, and where the server is must be known before.
         if (json) reporter.progress.line(`serving: ${server.url}`)
-        await reporter.tell(() => `${exploredText(synthetic, listed)}serving: ${server.url} (Ctrl-C ends it)\n`)
+        await reporter.tell(
+          () =>
+            `${exploredText(synthetic, listed)}${textsText(served.texts, options.tokenizer !== null)}serving: ${server.url} (Ctrl-C ends it)\n`
+        )
         await aborted(io.signal)
-        return { exitCode: EXIT.ok, report: { synthetic, url: server.url, snapshots: listed } }
+        return { exitCode: EXIT.ok, report: { synthetic, url: server.url, snapshots: listed, ...textsReport(served.texts) } }
       } finally {
         served.close()
       }

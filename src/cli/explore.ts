@@ -1,12 +1,11 @@
 /** `explore PATH…`: the traces of one or several snapshots in one page. */
 import type { TracePool } from '../compute/traces/pool.js'
-import { counted } from '../core/counts.js'
 import { EXIT } from '../core/errors.js'
 import { EXPLORER_PAGE } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs, refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import { exploreSnapshots } from '../runs/explore.js'
 import type { ExploreOptions } from './args.js'
-import { beginExploring, exploredText, listedSnapshot } from './begin-exploring.js'
+import { beginExploring, exploredText, listedSnapshot, textsReport, textsText } from './begin-exploring.js'
 import { exploreLine } from './closing.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
@@ -20,20 +19,21 @@ export async function runExploreCommand(options: ExploreOptions, io: CliIo, pool
     if (study !== null) refuseOutputsAtStudy(study, out)
     refuseOutputsAtInputs(paths, out)
     const { begun, finish } = await beginExploring(options, reporter)
-    const { synthetic, snapshots, withoutTexts, outputs, left } = await exploreSnapshots({ ...begun, pool, out, texts, signal: io.signal })
+    const run = { ...begun, pool, out, texts, signal: io.signal }
+    const { synthetic, snapshots, texts: counts, outputs, left } = await exploreSnapshots(run)
     finish()
     const listed = snapshots.map(listedSnapshot)
     await reporter.tell(() =>
       [
         exploredText(synthetic, listed),
-        ...(withoutTexts === 0 ? [] : [`texts of ${counted(withoutTexts, 'trace')} left out: the page has no more room for them\n`]),
+        textsText(counts, options.tokenizer !== null),
         leftNote(left),
         exploreLine(`${out}/${EXPLORER_PAGE}`)
       ].join('')
     )
     return {
       exitCode: EXIT.ok,
-      report: { synthetic, out, snapshots: listed, without_texts: withoutTexts, outputs: outputs.map(({ path }) => path), left }
+      report: { synthetic, out, snapshots: listed, ...textsReport(counts), outputs: outputs.map(({ path }) => path), left }
     }
   })
 }

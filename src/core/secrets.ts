@@ -35,7 +35,7 @@ export { isIdentityName, isSecretName }
 export const WITHHELD = '[withheld]'
 
 /** A part of a text: index of its first character, index behind its last. */
-type Span = readonly [from: number, to: number]
+export type Span = readonly [from: number, to: number]
 
 interface Rules {
   /** true: any text under a secret name is a secret, variables included; false: it must also read like one */
@@ -75,8 +75,13 @@ export function withoutSecrets(text: string, identity = false): string {
 
 /** The passages of prose that look like secrets, in order and apart. @param identity the text may hold ids, names and hashes */
 export function secretSpans(text: string, identity = false): readonly Span[] {
+  return spansApart([...secretsIn(text, { settings: false, identity })])
+}
+
+/** The same parts of a text in order, one where several overlap. */
+export function spansApart(found: readonly Span[]): readonly Span[] {
   const spans: [number, number][] = []
-  for (const [from, to] of [...secretsIn(text, { settings: false, identity })].sort((a, b) => a[0] - b[0])) {
+  for (const [from, to] of [...found].sort((a, b) => a[0] - b[0])) {
     const last = spans.at(-1)
     if (last === undefined || from >= last[1]) spans.push([from, to])
     else last[1] = Math.max(last[1], to)

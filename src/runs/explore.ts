@@ -10,7 +10,7 @@ import type { PageBlocks, PageWanted } from '../compute/traces/page-blocks.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Fault } from '../core/errors.js'
 import { formatCount } from '../core/counts.js'
-import { ExplorerCollector, PageBudget } from '../render/explorer/collector.js'
+import { ExplorerCollector, PageBudget, type TextCounts } from '../render/explorer/collector.js'
 import type { ExplorerOverview } from '../render/explorer/overview.js'
 import { writeExplorerPage, type PageSnapshot } from '../render/explorer/page.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
@@ -48,8 +48,7 @@ export interface ExploreRun extends TransactionOptions {
 export interface ExploreOutcome {
   readonly synthetic: boolean
   readonly snapshots: readonly ExploredTraces[]
-  /** traces whose texts found no room */
-  readonly withoutTexts: number
+  readonly texts: TextCounts
   readonly outputs: readonly FileSummary[]
   /** of an earlier record, left because nothing shows that this program made them as they are */
   readonly left: readonly string[]
@@ -69,7 +68,7 @@ export async function exploreSnapshots(run: ExploreRun): Promise<ExploreOutcome>
   const beforeCommit = async (): Promise<void> => {
     earlier = await retireRecord(out, EXPLORE_RECORD)
   }
-  const { snapshots, withoutTexts, outputs } = await inTransaction(out, { signal, beforeCommit }, async set => {
+  const { snapshots, counts, outputs } = await inTransaction(out, { signal, beforeCommit }, async set => {
     const budget = new PageBudget(IN_A_PAGE)
     const pages: (ExploredTraces & PageSnapshot)[] = []
     for (const plan of plans) {
@@ -85,7 +84,7 @@ export async function exploreSnapshots(run: ExploreRun): Promise<ExploreOutcome>
       pages.push({ ...(await readTraces(run, plan, taker)), blocks: collector.blocks })
     }
     await writeExplorerPage(set, { generator: GENERATOR, texts, snapshots: pages })
-    return { withoutTexts: budget.withoutTexts, snapshots: pages.map(({ blocks: _, ...snapshot }) => snapshot) }
+    return { counts: budget.texts, snapshots: pages.map(({ blocks: _, ...snapshot }) => snapshot) }
   })
   const synthetic = snapshots.some(({ snapshot }) => snapshot.synthetic)
   const finished = {
@@ -95,7 +94,7 @@ export async function exploreSnapshots(run: ExploreRun): Promise<ExploreOutcome>
     outputs
   }
   const left = await writeRunRecord(out, finished, earlier, pool, EXPLORE_RECORD)
-  return { synthetic, snapshots, withoutTexts, outputs, left }
+  return { synthetic, snapshots, texts: counts, outputs, left }
 }
 
 /** Takes every trace of a snapshot, in canonical order. Its columns may change when that is done. */

@@ -9,7 +9,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { columnFromArray, tableFromColumns, tableToIPC } from '@uwdata/flechette'
 import { describeCause, EXIT, Fault, printable } from '../core/errors.js'
-import { VIEW_COLUMNS, type TraceView } from '../render/explorer/contract.js'
+import { NO_TEXTS, VIEW_COLUMNS, type TraceView } from '../render/explorer/contract.js'
 import type { ServedTraces } from './served-traces.js'
 
 const ADDRESS = '127.0.0.1'
@@ -34,7 +34,8 @@ export interface ExplorerRequest {
   readonly method: string | undefined
   /** path and query */
   readonly url: string | undefined
-  readonly host: string | undefined
+  /** one, or several where the request names several */
+  readonly host: string | readonly string[] | undefined
 }
 
 /** A request that is not answered as it asks. */
@@ -55,7 +56,7 @@ export class ExplorerServer {
   private constructor(server: Server) {
     this.#server = server
     this.#port = (server.address() as AddressInfo).port
-    server.on('request', ({ method, url, headers: { host } }, response) => {
+    server.on('request', ({ method, url, headersDistinct: { host } }, response) => {
       send(response, this.#answer({ method, url, host }))
     })
   }
@@ -97,9 +98,11 @@ export class ExplorerServer {
  */
 export function answerOf(explorer: ServedExplorer | null, hosts: readonly string[], { method, url, host }: ExplorerRequest): ServerAnswer {
   try {
-    if (host === undefined || !hosts.includes(host.toLowerCase()))
-      throw new Refusal(421, `host: ${quoted(host ?? 'none')}, expected ${hosts.join(' or ')}`)
-    if (method !== 'GET') throw new Refusal(405, `method: ${quoted(method ?? 'none')}, expected GET`)
+    const [named = 'none', ...others] = typeof host === 'string' ? [host] : (host ?? [])
+    if (others.length > 0) throw new Refusal(400, `hosts: ${others.length + 1}, expected one`)
+    if (!hosts.includes(named.toLowerCase())) throw new Refusal(421, `host: ${quoted(named)}, expected ${hosts.join(' or ')}`)
+    // Node leaves the body of an answer to HEAD out.
+    if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, `method: ${quoted(method ?? 'none')}, expected GET or HEAD`)
     const [path, query = '', ...rest] = (url ?? '').split('?')
     const answer = rest.length === 0 && Object.hasOwn(ANSWERS, path) ? ANSWERS[path] : undefined
     if (answer === undefined) throw new Refusal(404, `path: ${quoted(path)}, expected ${Object.keys(ANSWERS).join(', ')}`)
@@ -108,7 +111,7 @@ export function answerOf(explorer: ServedExplorer | null, hosts: readonly string
   } catch (error) {
     // A fault of the file that holds the tokens is told to the reader; nothing in it comes from the request.
     const { status, message } = error instanceof Refusal ? error : { status: 500, message: describeCause(error) }
-    const headers = status === 405 ? { Allow: 'GET' } : {}
+    const headers = status === 405 ? { Allow: 'GET, HEAD' } : {}
     return { status, type: 'text/plain; charset=utf-8', body: `${message}\n`, headers }
   }
 }
@@ -130,7 +133,8 @@ const ANSWERS: Readonly<Record<string, (explorer: ServedExplorer, query: string)
   '/texts': ({ snapshots }, query) => {
     const [snapshot, trace] = numbersOf(query, ['snapshot', 'trace'])
     const body = tracesOf(snapshots, snapshot, trace).texts(trace)
-    if (body === null) throw new Refusal(404, `texts: none of trace ${trace}, expected a trace with texts and a server with --texts`)
+    if (body === null)
+      throw new Refusal(404, `texts: none of trace ${trace}, expected a trace with texts and a server with --texts; ${NO_TEXTS}`)
     return { status: 200, type: 'application/json', body, headers: { 'Content-Encoding': 'gzip' } }
   }
 }
@@ -139,7 +143,8 @@ const ANSWERS: Readonly<Record<string, (explorer: ServedExplorer, query: string)
 function numbersOf(query: string, names: readonly string[]): number[] {
   const given = new URLSearchParams(query)
   const unknown = [...given.keys()].find((name, i, all) => !names.includes(name) || all.indexOf(name) < i)
-  if (unknown !== undefined) throw new Refusal(400, `parameter: ${quoted(unknown)}, expected each of ${names.join(', ') || 'none'} once`)
+  if (unknown !== undefined)
+    throw new Refusal(400, `parameter: ${quoted(unknown)}, expected ${names.length === 0 ? 'none' : `each of ${names.join(', ')} once`}`)
   return names.map(name => {
     const text = given.get(name)
     if (text === null || !/^\d{1,10}$/.test(text)) throw new Refusal(400, `${name}: ${quoted(text ?? 'none')}, expected an integer`)

@@ -4,6 +4,7 @@
  */
 import { tmpdir } from 'node:os'
 import { GENERATOR } from '../core/version.js'
+import type { TextCounts } from '../render/explorer/collector.js'
 import { servedPage } from '../render/explorer/page.js'
 import { readTraces, type ExploredTraces, type ExploreRun } from './explore.js'
 import type { ServedExplorer } from './explorer-server.js'
@@ -13,6 +14,7 @@ import { SpillFile } from './spill-file.js'
 export interface ServedRun {
   readonly explorer: ServedExplorer
   readonly snapshots: readonly ExploredTraces[]
+  readonly texts: TextCounts
   /** gives the disk back */
   close(): void
 }
@@ -31,7 +33,10 @@ export async function readServed(run: Omit<ExploreRun, 'out'>): Promise<ServedRu
       served.push(traces)
     }
     const html = servedPage({ generator: GENERATOR, texts, snapshots })
-    return { explorer: { html, snapshots: served }, snapshots, close: () => file.close() }
+    const counts = served.map(({ textCounts }) => textCounts)
+    const sum = (name: keyof TextCounts): number => counts.reduce((all, each) => all + each[name], 0)
+    const textCounts = { none: sum('none'), noRoom: sum('noRoom'), withheld: sum('withheld') }
+    return { explorer: { html, snapshots: served }, snapshots, texts: textCounts, close: () => file.close() }
   } catch (error) {
     file.close()
     throw error

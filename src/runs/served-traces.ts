@@ -5,6 +5,7 @@
 import type { TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import type { PageBlocks, PageWanted } from '../compute/traces/page-blocks.js'
 import type { TraceView } from '../render/explorer/contract.js'
+import type { TextCounts } from '../render/explorer/collector.js'
 import { ExplorerOverview } from '../render/explorer/overview.js'
 import { viewOf, type TraceTokens, type ViewRange } from '../render/explorer/view.js'
 import type { TraceTaker } from './explore.js'
@@ -31,6 +32,8 @@ export class ServedTraces implements TraceTaker {
   readonly #file: SpillFile
   readonly #texts: boolean
   readonly #traces: ServedTrace[] = []
+  #none = 0
+  #withheld = 0
 
   /** @param texts whether the texts of turns are wanted */
   constructor(file: SpillFile, jumpThreshold: number, texts: boolean) {
@@ -46,6 +49,8 @@ export class ServedTraces implements TraceTaker {
     const { values, returns, responsePositions, boundaries } = columns
     const starts = startsOf(boundaries, values.length)
     const texts = page?.texts ?? null
+    if (this.#texts && texts === null) this.#none++
+    this.#withheld += page?.withheld ?? 0
     const textsAt = texts === null ? 0 : this.#file.write(texts)
     this.#traces.push({
       tokens: values.length,
@@ -55,6 +60,10 @@ export class ServedTraces implements TraceTaker {
       starts,
       texts: texts === null ? null : () => new Uint8Array(this.#file.read(textsAt, texts.length))
     })
+  }
+
+  get textCounts(): TextCounts {
+    return { none: this.#none, noRoom: 0, withheld: this.#withheld }
   }
 
   get traces(): number {

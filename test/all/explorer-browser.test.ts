@@ -150,6 +150,9 @@ await withBrowser(async browser => {
     await rows.nth(17).getByRole('button').click()
     await says(t, page, ['Trace 18 Token 319 Position 359 Turn 4 Value 2.375 Return 1 Change 2.015625'], 'the cursor is behind the change')
     await shows(t, page, '269-368', 'with tokens on both sides')
+    await rows.nth(20).locator('td').nth(3).click()
+    await says(t, page, ['Trace 22 Token 323 Position 363 Turn 4 Value 2.21875 Return 1 Change 2.015625'], 'all of the row does')
+    t.equal(await rows.nth(20).evaluate(row => getComputedStyle(row).cursor), 'pointer')
   })
 
   t.test('two traces, by token and by progress', async t => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadImage } from 'canvas'
 import t from 'tap'
+import { NO_TEXTS } from '../../src/render/explorer/contract.js'
 import { seriousViolations, withBrowser } from '../support/browser-pages.js'
 import { becomes } from '../support/cpu.js'
 import { explorerHtml } from '../support/explorer-pages.js'
@@ -57,6 +58,11 @@ await withBrowser(async browser => {
     t.equal(await page.locator('[id="findings"]').count(), 0, 'no id stands twice')
     await page.locator('.pane').nth(0).getByRole('tab', { name: 'Critic' }).click()
     t.equal(await page.locator('.critic').nth(0).innerText(), 'The critic of this snapshot was not diagnosed.')
+    // A line more in the read-out and a group more of tools.
+    await page.goto(`${two}#t=0&o=1&c=5&2.s=1&2.t=2`)
+    await becomes(async () => (await facts(page)).length === 3)
+    const [left, right] = await page.locator('.plot').evaluateAll(plots => plots.map(plot => plot.getBoundingClientRect()))
+    t.strictSame([left.top, left.height], [right.top, right.height], 'both plots begin and end alike')
   })
 
   t.test('texts are shown and do nothing', async t => {
@@ -87,7 +93,7 @@ await withBrowser(async browser => {
     await page.locator('[id="texts-0-6"]').evaluate(block => block.remove())
     await page.locator('tr[data-trace="6"] td.mean').click()
     await becomes(async () => (await page.locator('.turn-text h3').innerText()) === 'No text')
-    t.equal(await page.locator('.turn-text .hint').innerText(), 'Texts of this trace are not here: the page has no block texts-0-6.')
+    t.equal(await page.locator('.turn-text .hint').innerText(), `This trace has no texts here: ${NO_TEXTS}.`)
     t.equal(await text.innerText(), '')
     t.equal(await page.title(), '[synthetic] Traces: step <1>')
     t.equal(await page.locator('main img, main script').count(), 0)
@@ -98,12 +104,12 @@ await withBrowser(async browser => {
     const { page } = await opened(t, browser, `${one}#t=5&r=304-306`)
     const csv = await download(page, 'CSV')
     t.equal(csv.name, 'critic-trace-5-tokens-304-306.csv')
-    const uid = `"${HOSTILE.replaceAll('"', '""')}"`
+    const uid = `"${HOSTILE.replaceAll('"', '""').replace('\u202e', '\\u202e').replace('\u0007', '\\u0007')}"`
     t.equal(
       csv.bytes.toString('utf8'),
       [
         'snapshot,trace,uid,index,position,turn,value,return,change',
-        ...[304, 305, 306].map(i => `step <1>,5,${uid},${i},${i + 40},3,${valueAt(5, i)},1,${valueAt(5, i) - valueAt(5, i - 1)}`),
+        ...[304, 305, 306].map(i => `step <1>,5,${uid},${i},${i + 40},4,${valueAt(5, i)},1,${valueAt(5, i) - valueAt(5, i - 1)}`),
         ''
       ].join('\r\n')
     )
@@ -115,6 +121,19 @@ await withBrowser(async browser => {
     const png = await download(page, 'PNG')
     const picture = await loadImage(png.bytes)
     t.same([picture.width, picture.height], [1920, 920])
+  })
+
+  t.test('a long uid leaves the curve where it is', async t => {
+    const uid = 'u'.repeat(10_000)
+    const url = written('long', { name: 'long', traces: [{ values: [0, 1], fields: { uid } }, { values: [0, 1] }] })
+    for (const options of [DESKTOP, PHONE]) {
+      const { page } = await opened(t, browser, `${url}#t=0`, options)
+      const { height = 0 } = (await page.locator('.about').boundingBox()) ?? {}
+      t.ok(height > 0 && height < 120, `${height} pixels`)
+      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), options.viewport.width, 'no sideways scrolling')
+      t.equal((await page.locator('.about').getAttribute('title'))?.length, 'group '.length + 2000)
+      t.ok((await download(page, 'SVG')).bytes.length < 10_000)
+    }
   })
 
   t.test('what is drawn keeps the extremes', async t => {

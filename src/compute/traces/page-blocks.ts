@@ -17,13 +17,17 @@ export interface PageBlocks {
   readonly tokens: Uint8Array
   /** null: not wanted, or the trace has none */
   readonly texts: Uint8Array | null
+  /** passages that were taken out of its texts */
+  readonly withheld: number
 }
 
 /** @param texts null: the trace has none */
 export function pageBlocks(arrays: TokenArrays, texts: TurnTexts | null): PageBlocks {
+  const shown = texts === null ? null : withheldTexts(texts)
   return {
     tokens: packed(arrowStream(arrays)),
-    texts: texts === null ? null : packed(Buffer.from(JSON.stringify(withheldTexts(texts)), 'utf8'))
+    texts: shown === null ? null : packed(Buffer.from(JSON.stringify(shown), 'utf8')),
+    withheld: shown?.removed ?? 0
   }
 }
 

@@ -15,13 +15,23 @@ export interface PageLimit {
   readonly textBytes: number
 }
 
+/** What became of the texts of traces that were asked for. */
+export interface TextCounts {
+  /** traces that have none */
+  readonly none: number
+  /** traces whose texts found no room */
+  readonly noRoom: number
+  /** passages that were taken out of those that are there */
+  readonly withheld: number
+}
+
 /** What the snapshots of one page have used of its limit. */
 export class PageBudget {
   readonly limit: PageLimit
   #tokens = 0
   #bytes = 0
   #textBytes = 0
-  #withoutTexts = 0
+  #texts: TextCounts = { none: 0, noRoom: 0, withheld: 0 }
 
   constructor(limit: PageLimit) {
     this.limit = limit
@@ -40,9 +50,8 @@ export class PageBudget {
     this.#tokens = Infinity
   }
 
-  /** Traces whose texts found no room. */
-  get withoutTexts(): number {
-    return this.#withoutTexts
+  get texts(): TextCounts {
+    return this.#texts
   }
 
   spend({ tokens }: PageBlocks, count: number): void {
@@ -50,12 +59,17 @@ export class PageBudget {
     this.#bytes += tokens.length
   }
 
-  /** @returns whether there was room */
-  spendTexts(bytes: number): boolean {
-    const { takesTexts } = this
-    if (takesTexts) this.#textBytes += bytes
-    else this.#withoutTexts++
-    return takesTexts
+  /** The texts of a trace that were asked for. @returns those that there is room for */
+  spendTexts({ texts, withheld }: PageBlocks): Uint8Array | null {
+    const { none, noRoom, withheld: before } = this.#texts
+    if (texts === null) this.#texts = { ...this.#texts, none: none + 1 }
+    else if (!this.takesTexts) this.#texts = { ...this.#texts, noRoom: noRoom + 1 }
+    else {
+      this.#textBytes += texts.length
+      this.#texts = { ...this.#texts, withheld: before + withheld }
+      return texts
+    }
+    return null
   }
 }
 
@@ -85,8 +99,7 @@ export class ExplorerCollector {
     if (page === null || this.budget.isOver) return
     this.budget.spend(page, columns.values.length)
     this.overview.take(result, columns)
-    const { tokens, texts } = page
-    this.#blocks.push({ tokens, texts: texts !== null && this.budget.spendTexts(texts.length) ? texts : null })
+    this.#blocks.push({ ...page, texts: this.texts ? this.budget.spendTexts(page) : null })
     if (this.budget.isOver) this.#blocks = []
   }
 }

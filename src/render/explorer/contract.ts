@@ -96,6 +96,9 @@ export interface TraceView {
   readonly turn: Int32Array
 }
 
+/** Why a store has no texts of a trace, where others of the page may have them. */
+export const NO_TEXTS = 'the token ids of a dump need --tokenizer, and a page has room for so many texts'
+
 /** Where the script takes tokens from: the page, or its server. */
 export interface TraceStore {
   view(trace: TraceReference, from: number, to: number, buckets: number): Promise<TraceView>

@@ -17,7 +17,7 @@ main.explorer { max-width: 96rem; margin-top: 0.75rem; font-size: 0.875rem; line
   .panes:not(.two) .pane { grid-template-columns: minmax(0, 42rem) minmax(0, 1fr); align-items: start; }
   .panes.two { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 }
-.hint, .about, .count { color: var(--soft); margin: 0; }
+.hint, .about, .count { color: var(--soft); margin: 0; } .about { overflow-wrap: anywhere; }
 .explorer .label { color: var(--soft); }`
 
 const CONTROLS = `
@@ -58,7 +58,7 @@ const TABLE = `
 .explorer .rows th:not([aria-sort="none"])[aria-sort] { color: var(--ink); }
 .explorer .filters td { padding: 0 0.1rem 0.25rem; border-bottom: 2px solid var(--soft); }
 .explorer .filters input, .explorer .filters select { width: 100%; padding: 0.1rem 0.25rem; min-height: 1.5rem; min-width: 0; font-size: 0.75rem; }
-.explorer .traces tbody tr { cursor: pointer; scroll-margin: 4rem; }
+.explorer .rows tbody tr { cursor: pointer; } .explorer .traces tbody tr { scroll-margin: 4rem; }
 .explorer .rows tbody tr:hover td { background: var(--wash); }
 .explorer .traces tr[aria-selected="true"] td { background: var(--chosen); }
 .explorer .traces tr.overlaid td:first-child { box-shadow: inset 4px 0 0 var(--overlay); }
@@ -101,8 +101,14 @@ const CURVE = `
 .minimap .frame { position: absolute; top: 0; bottom: 0; min-width: 4px; border: 1px solid var(--link); background: var(--frame); pointer-events: none; }
 .panes.two .plot { height: 17rem; } 
 .panes.two .rows { height: 18rem; }
-/* Both drawings at one height, whatever the lists hold. */
+/* Both drawings at one height, whatever stands above them: two panes share the rows of a grid. */
 @media (min-width: 70rem) {
+  .panes.two, .panes.two .pane { row-gap: 0; }
+  .panes.two .pane { grid-row: span 9; grid-template-rows: subgrid; }
+  .panes.two .curve { display: grid; grid-row: span 8; grid-template: subgrid / minmax(0, 1fr); }
+  .panes.two .chart { display: grid; grid-row: span 2; grid-template: subgrid / minmax(0, 1fr); }
+  .panes.two .tools { align-content: start; }
+  .panes.two .lists { margin-bottom: 1rem; }
   .panes.two .panel { height: 20.5rem; overflow: hidden; }
   .panes.two .critic { height: 20.5rem; min-height: 0; }
   .panes.two .about { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }

@@ -25,6 +25,13 @@ export function visible(text: string): string {
   })
 }
 
+/** At most so many characters of a text, the last of them an ellipsis where something is cut. */
+export function shortened(text: string, most: number): string {
+  // No character has more than two units, and none is cut in two.
+  const characters = Array.from(text.slice(0, 2 * (most + 1)))
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}\u2026`
+}
+
 /**
  * Markup characters as entities, for text and for quoted attributes. The text is that of a template, which was checked
  * for unseen characters before.

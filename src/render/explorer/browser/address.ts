@@ -84,7 +84,8 @@ function parsePane(page: ExplorerDocument, given: ReadonlyMap<string, string>, l
   const snapshot = read('s', text => parseInteger(text, page.snapshots.length)) ?? 0
   const traces = page.snapshots[snapshot].traces.tokens.length
   const trace = read('t', text => parseInteger(text, traces)) ?? 0
-  const overlay = read('o', text => parseInteger(text, traces))
+  // A trace is laid over another one.
+  const overlay = read('o', text => (parseInteger(text, traces) === trace ? null : parseInteger(text, traces)))
   const by = read<PaneState['by']>('by', text => (text === 'token' || text === 'progress' ? text : null)) ?? 'token'
   const filters: Partial<Record<ColumnId, string>> = {}
   for (const [key, text] of given) if (key.startsWith('f.') && isColumn(key.slice(2))) filters[key.slice(2) as ColumnId] = text

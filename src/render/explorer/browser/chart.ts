@@ -15,7 +15,7 @@ import { fittedValues, plotScale, plotScene, type PlotData, type PlotScale } fro
 import { PlotMarks } from './plot-marks.js'
 import { ReadOut, type ReadOutLine } from './read-out.js'
 import { paintScene, labelPixels, type Scene } from './scene.js'
-import { loadToken, ownRange, ownToken, paneTraces, type ExplorerSources } from './sources.js'
+import { loadToken, ownRange, ownToken, paneTraces, problemText, type ExplorerSources } from './sources.js'
 import { firstTokens, firstNotBelow, placedRange, rangeWith, zoomedRange, type TokenRange } from './tokens.js'
 
 /** pixels around the pointer in which the nearest token that is drawn is taken */
@@ -62,7 +62,8 @@ export class TraceChart {
     this.#values = padRange(values, 0.04)
     const failed = (reason: unknown): void => {
       this.#asked = ''
-      sources.report(`The tokens of trace ${this.#state.trace} cannot be read: ${String(reason)}`)
+      this.#show([])
+      sources.report(`The tokens of trace ${this.#state.trace} cannot be read: ${problemText(reason)}`)
     }
     this.#views = new Newest(failed)
     this.#facts = new Newest(failed)
@@ -187,8 +188,9 @@ export class TraceChart {
     this.#mark()
   }
 
-  /** The drawing for a file, on white paper. */
+  /** The drawing for a file, on white paper. @throws Error while the tokens in view are not there */
   scene(width: number, height: number): Scene {
+    if (this.#loaded.key !== this.#key()) throw new Error('the tokens in view are not loaded')
     return plotScene(this.#data(width, height, LIGHT_COLOURS))
   }
 

@@ -46,6 +46,11 @@ export function shortNumber(value: number, signed = false): string {
   return `${value < 0 ? MINUS : signed && value > 0 ? '+' : ''}${text}`
 }
 
+/** The number that a cell of a column shows. */
+export function cellNumber({ shown }: ShownColumn, value: number): number {
+  return shown === 'value' || shown === 'change' ? Number(shortNumber(value).replace(MINUS, '-')) : value
+}
+
 export function cellText(column: ShownColumn, cell: TraceCell): string {
   if (cell === null) return '\u2013'
   if (typeof cell === 'string') return cell

@@ -1,6 +1,6 @@
 /** The tokens and texts that a page holds. A trace is decoded when it is first asked for; the last few stay decoded. */
 import { tableFromIPC } from '@uwdata/flechette'
-import { TOKEN_COLUMNS, type TraceReference, type TraceStore, type TraceTexts, type TraceView } from '../contract.js'
+import { NO_TEXTS, TOKEN_COLUMNS, type TraceReference, type TraceStore, type TraceTexts, type TraceView } from '../contract.js'
 import { traceTokens, viewOf, type TraceTokens } from '../view.js'
 
 /** Traces that stay decoded: two that are compared, and two to go back to. */
@@ -20,7 +20,9 @@ export class EmbeddedStore implements TraceStore {
   }
 
   async texts({ snapshot, trace }: TraceReference): Promise<TraceTexts> {
-    return JSON.parse(new TextDecoder().decode(await this.#block(`texts-${snapshot}-${trace}`))) as TraceTexts
+    const id = `texts-${snapshot}-${trace}`
+    if (this.#page.getElementById(id) === null) throw new Error(NO_TEXTS)
+    return JSON.parse(new TextDecoder().decode(await this.#block(id))) as TraceTexts
   }
 
   #tokens({ snapshot, trace }: TraceReference): Promise<TraceTokens> {

@@ -19,15 +19,20 @@ const CSV_PART = 100_000
 const HEADING = 40
 const PNG_DENSITY = 2
 
-/** Rows of a view that keeps every token. The change of a first token is empty. */
+/** Rows of a view that keeps every token. Turns count from 1, as on the page. The change of a first token is empty. */
 export function csvRows(view: TraceView, lead: string): string {
   const rows: string[] = []
   const cell = (value: number): string => (Number.isNaN(value) ? '' : Object.is(value, -0) ? '-0' : String(value))
   for (let k = 0; k < view.index.length; k++) {
-    const numbers = [view.index[k], view.position[k], view.turn[k], view.value[k], view.return[k], view.change[k]]
+    const numbers = [view.index[k], view.position[k], view.turn[k] + 1, view.value[k], view.return[k], view.change[k]]
     rows.push(`${lead},${numbers.map(cell).join(',')}\r\n`)
   }
   return rows.join('')
+}
+
+/** The first cells of each row of a trace. What cannot be seen in a text, or turns it around, is an escape. */
+export function csvLead(name: string, trace: number, uid: string | null): string {
+  return [textCell(visible(name)), String(trace), uid === null ? '' : textCell(visible(uid))].join(',')
 }
 
 /** All tokens in view of all traces that are drawn, with the numbers that the inputs have: no more digits, no fewer. */
@@ -37,7 +42,7 @@ async function viewCsv({ page, store }: ExplorerSources, state: PaneState, range
   for (const drawn of paneTraces(page, state)) {
     const own = ownRange(drawn, range)
     const uid = traces.uid[drawn.trace]
-    const lead = [textCell(name), String(drawn.trace), uid === null ? '' : textCell(uid)].join(',')
+    const lead = csvLead(name, drawn.trace, uid)
     const reference: TraceReference = { snapshot: state.snapshot, trace: drawn.trace }
     for (let from = own?.[0] ?? 0; own !== null && from < own[1]; from += CSV_PART) {
       const to = Math.min(own[1], from + CSV_PART)

@@ -36,6 +36,10 @@ export class Minimap {
     this.#frame.style.width = `${(100 * (to - from)) / tokens}%`
   }
 
+  clear(): void {
+    this.#canvas.width = 0
+  }
+
   /** @param view of the whole trace */
   draw(view: TraceView, values: Range, colour: string): void {
     const { clientWidth: width, clientHeight: height } = this.element

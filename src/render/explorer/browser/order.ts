@@ -1,6 +1,6 @@
 /** Which traces a table shows, and in which order. */
 import type { ExplorerTraces } from '../contract.js'
-import { TRACE_COLUMNS, traceCell, type ColumnId, type TraceCell } from './columns.js'
+import { cellNumber, TRACE_COLUMNS, traceCell, type ColumnId, type TraceCell } from './columns.js'
 import { parseFilter } from './filter.js'
 
 export interface TraceSort {
@@ -20,8 +20,9 @@ function compareCells(a: TraceCell, b: TraceCell): number {
  * direction; equal traces keep their canonical order. The jump is sorted by its size. A text that is no filter keeps every trace.
  */
 export function traceRows(traces: ExplorerTraces, filters: TraceFilters, sort: TraceSort | null): Int32Array {
-  const tests = TRACE_COLUMNS.flatMap(({ id, kind }) => {
-    const test = parseFilter(kind, filters[id] ?? '')
+  const tests = TRACE_COLUMNS.flatMap(column => {
+    const { id, kind } = column
+    const test = parseFilter(kind, filters[id] ?? '', value => cellNumber(column, value))
     return test === null || (filters[id] ?? '') === '' ? [] : [{ id, test }]
   })
   const rows = Int32Array.from(traces.tokens.keys()).filter(row => tests.every(({ id, test }) => test(traceCell(traces, id, row))))

@@ -1,7 +1,7 @@
 /** One snapshot: its lists on one side, the chosen trace on the other. */
 import { formatPlural } from '../../figures/format.js'
 import type { Range } from '../../figures/ticks.js'
-import { visible } from '../../page/text.js'
+import { shortened, visible } from '../../page/text.js'
 import type { ExplorerSnapshot, TraceView } from '../contract.js'
 import { paneTokens, type PaneState, type PaneTab } from './address.js'
 import { TraceChart } from './chart.js'
@@ -13,7 +13,7 @@ import { jumpList, type JumpPlace } from './jump-list.js'
 import { keyHelp } from './key-help.js'
 import { Minimap } from './minimap.js'
 import { Newest } from './newest.js'
-import type { ExplorerSources } from './sources.js'
+import { problemText, type ExplorerSources } from './sources.js'
 import { TraceTable } from './table.js'
 import { placedRange } from './tokens.js'
 import { ChartTools } from './toolbar.js'
@@ -22,6 +22,9 @@ import { TurnText } from './turn-text.js'
 const TAB_NAMES: Readonly<Record<PaneTab, string>> = { traces: 'Traces', jumps: 'Jumps', critic: 'Critic' }
 /** buckets of the strip that shows all of a trace */
 const STRIP_BUCKETS = 600
+/** characters of a uid that are shown at most, and those in its tooltip */
+const MAX_UID = 80
+const MAX_TITLE = 2000
 /** tokens that are shown around a jump at most */
 const AROUND_JUMP = 400
 
@@ -58,7 +61,7 @@ export class Pane {
     this.#values = values
     this.#snapshot = sources.page.snapshots[state.snapshot]
     const { traces, name } = this.#snapshot
-    this.#strip = new Newest(reason => sources.report(`Trace ${this.#state.trace} cannot be read: ${String(reason)}`))
+    this.#strip = new Newest(reason => this.#fail(reason))
     this.#table = new TraceTable(traces, name, state, {
       choose: trace => this.#choose(trace),
       overlay: overlay => actions.change({ overlay, range: null, cursor: null }, true),
@@ -201,11 +204,12 @@ export class Pane {
     const { trace } = this.#state
     const [step, outcome, score, uid] = [traces.step[trace], traces.outcome[trace], traces.score[trace], traces.uid[trace]]
     this.#title.textContent = `Trace ${trace}`
+    this.#about.title = uid === null ? '' : `group ${visible(shortened(uid, MAX_TITLE))}`
     this.#about.textContent = [
       step === null ? '' : `step ${step}`,
       outcome ?? 'outcome not stated',
       score === null ? '' : `score ${score}`,
-      uid === null ? '' : `group ${visible(uid)}`,
+      uid === null ? '' : `group ${visible(shortened(uid, MAX_UID))}`,
       `${formatPlural(traces.tokens[trace], 'token')} in ${formatPlural(traces.turns[trace], 'turn')}`,
       `mean ${shortNumber(traces.mean[trace])}`,
       `RMSE ${shortNumber(traces.rmse[trace])}`
@@ -231,6 +235,15 @@ export class Pane {
     )
   }
 
+  /** Nothing of another trace stays below the heading of one that cannot be read. */
+  #fail(reason: unknown): void {
+    this.#sources.report(`Trace ${this.#state.trace} cannot be read: ${problemText(reason)}`)
+    if (this.#overview?.trace === this.#state.trace) return
+    this.#drawn = ''
+    this.#minimap.clear()
+    this.#text?.clear()
+  }
+
   /** what the strip shows: it is drawn when that changes */
   #drawn = ''
 
@@ -249,7 +262,7 @@ export class Pane {
     const { range } = this.#chart
     const view = { state: this.#state, range, about: this.#about.textContent, scene: () => this.#chart.scene(960, 420) }
     saveView(this.#sources, kind, view).catch((reason: unknown) =>
-      this.#sources.report(`The ${kind.toUpperCase()} is not saved: ${String(reason)}`)
+      this.#sources.report(`The ${kind.toUpperCase()} is not saved: ${problemText(reason)}`)
     )
   }
 }

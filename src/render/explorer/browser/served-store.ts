@@ -44,7 +44,9 @@ function query(numbers: Readonly<Record<string, number>>): string {
 }
 
 async function answer(address: string): Promise<Response> {
-  const response = await fetch(address)
+  const response = await fetch(address).catch((cause: unknown) => {
+    throw new Error('the server does not answer', { cause })
+  })
   if (!response.ok) throw new Error(`the server says: ${(await response.text()).trim()}`)
   return response
 }

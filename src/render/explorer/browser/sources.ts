@@ -11,6 +11,11 @@ export interface ExplorerSources {
   report(problem: string): void
 }
 
+/** What went wrong, for a sentence. */
+export function problemText(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason)
+}
+
 /** A trace of a pane: the chosen one, or the one that is laid over it. */
 export interface PaneTrace {
   readonly trace: number

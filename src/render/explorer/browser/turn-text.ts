@@ -7,7 +7,7 @@ import { shortNumber } from './columns.js'
 import { element } from './dom.js'
 import { Newest } from './newest.js'
 import { exactNumber } from './read-out.js'
-import type { ExplorerSources } from './sources.js'
+import { problemText, type ExplorerSources } from './sources.js'
 import { firstNotBelow } from './tokens.js'
 import { ownPieces, piecesAround, spreadPieces, type TextPiece } from './turn-pieces.js'
 
@@ -99,9 +99,15 @@ export class TurnText {
 
   /** Not every trace has texts: a page has room for so many. */
   #fail(reason: unknown): void {
+    this.clear()
+    this.#note.textContent = `This trace has no texts here: ${problemText(reason)}.`
+  }
+
+  /** Shows no text: that of another trace would mislead. */
+  clear(): void {
     this.#shown = null
     this.#title.textContent = 'No text'
-    this.#note.textContent = `Texts of this trace are not here: ${reason instanceof Error ? reason.message : String(reason)}.`
+    this.#note.textContent = ''
     this.#body.replaceChildren()
   }
 
