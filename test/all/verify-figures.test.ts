@@ -13,6 +13,7 @@ import type { FiguresReport } from '../../src/runs/figures-check/contract.js'
 import { CurvePoints, curveSeries, isUnchecked, type CurveFigure } from '../../src/runs/figures-check/curves.js'
 import { checkPanel } from '../../src/runs/figures-check/panel.js'
 import { runCli } from '../support/cli.js'
+import { root } from '../support/paths.js'
 import { faultOf } from '../support/folders.js'
 import { runReplica } from '../support/replica-run.js'
 
@@ -96,6 +97,15 @@ t.test('figures of a study are those of its data', async t => {
   const tokens = series(TRACES, 'd', 'token values')
   t.match(tokens, { status: 'ok', total: 22773 })
   t.ok((tokens?.drawn ?? 0) > 3000 && (tokens?.drawn ?? 0) < 5000, `${tokens?.drawn} tokens drawn`)
+})
+
+t.test('figures of traces, which a bundle draws, are in groups too', async t => {
+  const out = t.testdir({})
+  const drawn = await runCli(['traces', 'fixtures/snapshot', '--formats', 'svg', '--out', out], { cwd: root })
+  t.equal(drawn.code, 0, drawn.stderr)
+  const { code, stdout, stderr } = await runCli(['verify', '--figures', join(out, 'snapshot')])
+  t.match({ code, stderr }, { code: 0, stderr: '' })
+  t.match(stdout, /^figures\/08-critic-traces\.svg +10 +0 /m)
 })
 
 t.test('what is changed is found, with its place', async t => {

@@ -105,6 +105,8 @@ export function provideFonts(figures: readonly FigureConfig[]): void {
   }
 }
 
+// The build of the plugin that `require` loads registers itself: it would draw before the groups know of it.
+Chart.unregister(annotationPlugin)
 Chart.register(
   BarController,
   BarElement,
