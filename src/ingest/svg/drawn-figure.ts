@@ -45,7 +45,7 @@ export interface SvgPanel {
 const MAX_BYTES = 64 * 1024 * 1024
 const SVG_URI = 'http://www.w3.org/2000/svg'
 
-class FigureReader implements XmlHandler {
+class DrawnFigureReader implements XmlHandler {
   readonly panels: (Omit<SvgPanel, 'series'> & { readonly series: { readonly name: string; readonly paths: SvgPath[] }[] })[] = []
   readonly #place: Place
   #depth = 0
@@ -128,7 +128,7 @@ class FigureReader implements XmlHandler {
 /** @throws Fault exit 3 for a file that is no figure of this program */
 export async function readDrawnFigure(file: string): Promise<readonly SvgPanel[]> {
   const place = { file }
-  const reader = new FigureReader(place)
+  const reader = new DrawnFigureReader(place)
   await parseXml(await readWhole(file, comparingWords('svg'), MAX_BYTES), reader, place)
   return reader.panels
 }
