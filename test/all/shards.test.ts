@@ -77,7 +77,10 @@ t.test('two critics: the bytes of diagnose --against, from the shards of both', 
     const { code, stderr } = await run('diagnose', own, '--against', other, ...told, '--out', whole, '--formats', 'svg')
     await sharded(a, 3, own, ...told)
     await sharded(b, 2, other)
-    t.match(await run('merge', `${a}/partials`, '--against', `${b}/partials`, '--out', m, '--formats', 'svg'), { code, stderr: stderr.replaceAll(whole, m) })
+    t.match(await run('merge', `${a}/partials`, '--against', `${b}/partials`, '--out', m, '--formats', 'svg'), {
+      code,
+      stderr: stderr.replaceAll(whole, m)
+    })
     const { [`${basename(own)}/diagnose-run.json`]: record, ...expected } = hashes(join(cwd, whole))
     t.ok(record !== undefined && Object.keys(expected).length > 5, name)
     const written = hashes(join(cwd, m))
