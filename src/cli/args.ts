@@ -8,10 +8,12 @@ import { describeCause, nearest, printable, type Fault } from '../core/errors.js
 import { FIGURE_FILES, FIGURE_FORMATS, type FigureFile } from '../render/figures/config.js'
 import { DEFAULT_EXPLORE_OUT, DEFAULT_OUT } from '../render/outputs/output-names.js'
 import { diagnoseOptions, type DiagnoseTold } from './diagnose-args.js'
+import { fetchOptions, type FetchTold } from './fetch-args.js'
 import { parseShard, type ShardTold } from './shard.js'
 import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionSpec, type OptionValues } from './options.js'
 import { tracesOptions, type TraceTold } from './traces-args.js'
-import { meant, pathText, usage } from './usage.js'
+import { folder, meant, pathText, usage } from './usage.js'
+import { watchOptions, type WatchTold } from './watch-args.js'
 
 export interface CommonOptions {
   readonly json: boolean
@@ -36,16 +38,7 @@ export interface TracesOptions extends RunOptions, TraceTold {
   readonly shard: ShardTold | null
 }
 
-export interface WatchOptions extends Omit<TracesOptions, 'shard'> {
-  /** how long a file must stand still, in seconds */
-  readonly settle: number
-  /** longest time between two looks, in seconds */
-  readonly poll: number
-  /** true: the entry of a deleted file stays in the index */
-  readonly keepDeleted: boolean
-  /** true: ends when what is there is analysed */
-  readonly once: boolean
-}
+export interface WatchOptions extends Omit<TracesOptions, 'shard'>, WatchTold {}
 
 export interface DiagnoseOptions extends TracesOptions, DiagnoseTold {}
 
@@ -106,29 +99,7 @@ export interface ManifestCommand extends CommonOptions {
   readonly write: boolean
 }
 
-/** What a fetch into a folder without a study is to get. */
-export interface FetchTarget {
-  readonly entity: string
-  readonly project: string
-  /** display names; none: those of the runs that are named by their ids */
-  readonly names: readonly string[]
-}
-
-export interface FetchCommand extends CommonOptions {
-  /** folder of the study, or the folder that is to become one */
-  readonly study: string
-  /** null: the study says which runs */
-  readonly into: FetchTarget | null
-  /** ids of the runs to fetch; null: all that are selected */
-  readonly ids: readonly string[] | null
-  /** ids of runs that are not fetched */
-  readonly notIds: readonly string[]
-  /** one label of the study's fetch.runs; null: all */
-  readonly only: string | null
-  /** null: WANDB_BASE_URL, else W&B's own */
-  readonly baseUrl: string | null
-  readonly deadlineMinutes: number
-}
+export interface FetchCommand extends CommonOptions, FetchTold {}
 
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
@@ -284,27 +255,6 @@ function runOptions(values: OptionValues): Omit<RunOptions, keyof CommonOptions>
   }
 }
 
-const DEFAULT_SETTLE_SECONDS = 5
-const DEFAULT_POLL_SECONDS = 10
-/** A day. */
-const MAX_SECONDS = 86_400
-
-function watchOptions(values: OptionValues): Pick<WatchOptions, 'settle' | 'poll' | 'keepDeleted' | 'once'> {
-  return {
-    settle: secondsOf('settle', values, DEFAULT_SETTLE_SECONDS),
-    poll: secondsOf('poll', values, DEFAULT_POLL_SECONDS),
-    keepDeleted: values['keep-deleted'] === true,
-    once: values.once === true
-  }
-}
-
-function secondsOf(option: 'settle' | 'poll', { [option]: text }: OptionValues, standard: number): number {
-  if (text === undefined) return standard
-  const seconds = /^\d{1,5}(?:\.\d{1,3})?$/.test(text) ? Number(text) : NaN
-  if (!(seconds >= 0.1 && seconds <= MAX_SECONDS)) throw usage(`wrong --${option}`, printable(text), `seconds, from 0.1 to ${MAX_SECONDS}`)
-  return seconds
-}
-
 const MAX_PORT = 65_535
 
 function portOf({ serve = false, port: text, out }: OptionValues): number | null {
@@ -340,49 +290,6 @@ function mergeOptions(paths: readonly string[], values: OptionValues): Omit<Merg
   return { paths, partial, against, out, threads, formats }
 }
 
-const DEFAULT_DEADLINE_MINUTES = 60
-/** A week. */
-const MAX_DEADLINE_MINUTES = 10_080
-
-/** Most display names or ids of a command line. */
-const MAX_CHOSEN = 1000
-
-function fetchOptions([path, ...names]: readonly string[], values: OptionValues): Omit<FetchCommand, keyof CommonOptions> {
-  const [study, dir] = [folder('study', values.study), folder('into', values.into)]
-  const { only = null, 'base-url': baseUrl = null, deadline, run: ids = null, 'not-run': notIds = [] } = values
-  if (study !== null && dir !== null) throw usage('contradiction', '--study and --into', 'one of them')
-  const place = study ?? dir
-  if (place === null) throw usage('no study', 'fetch without --study and --into', 'ENTITY/PROJECT NAME… --into DIR, or --study DIR')
-  if (study !== null && path !== undefined)
-    throw usage('unexpected argument', printable(path), 'no argument with --study, which says what to fetch')
-  if (dir !== null && only !== null) throw usage('contradiction', '--into and --only', 'one of them: --only is a label of a study')
-  for (const [option, chosen] of [
-    ['NAME', names],
-    ['--run', ids ?? []],
-    ['--not-run', notIds]
-  ] as const) {
-    if (chosen.includes('')) throw usage(`wrong ${option}`, '""', 'a text')
-    if (chosen.length > MAX_CHOSEN) throw usage(`too many ${option}`, String(chosen.length), `at most ${MAX_CHOSEN}`)
-  }
-  const both = notIds.find(id => ids?.includes(id) ?? false)
-  if (both !== undefined) throw usage('contradiction', `--run and --not-run ${printable(both)}`, 'one of them')
-  const deadlineMinutes = deadline === undefined ? DEFAULT_DEADLINE_MINUTES : /^\d{1,5}$/.test(deadline) ? Number(deadline) : NaN
-  if (deadline !== undefined && !(deadlineMinutes >= 1 && deadlineMinutes <= MAX_DEADLINE_MINUTES)) {
-    throw usage('wrong --deadline', printable(deadline), `minutes, an integer from 1 to ${MAX_DEADLINE_MINUTES}`)
-  }
-  const into = dir === null ? null : fetchTarget(path, names, ids !== null)
-  return { study: place, into, ids, notIds, only, baseUrl, deadlineMinutes }
-}
-
-function fetchTarget(path: string | undefined, names: readonly string[], namesRuns: boolean): FetchTarget {
-  const [entity = '', project = '', ...rest] = (path ?? '').split('/')
-  if (entity === '' || project === '' || rest.length > 0 || entity.length > 200 || project.length > 200) {
-    throw usage('wrong project', path === undefined ? 'nothing' : printable(path), 'ENTITY/PROJECT, as in the address of its page')
-  }
-  if (names.length === 0 && !namesRuns) throw usage('no run', 'neither NAME nor --run', 'display names of runs, or --run ID')
-  return { entity, project, names }
-}
-
 const MAX_STUDY_NAME = 200
 
 function initOptions([verb, dir, ...rest]: readonly string[], values: OptionValues): Omit<InitOptions, keyof CommonOptions> {
@@ -396,10 +303,6 @@ function initOptions([verb, dir, ...rest]: readonly string[], values: OptionValu
   }
   const out = values.out === undefined ? null : pathText('--out', values.out, 'a file')
   return { dir: pathText('DIR', dir, 'a folder'), out, name }
-}
-
-function folder(option: string, value: string | undefined): string | null {
-  return value === undefined ? null : pathText(`--${option}`, value, 'a folder')
 }
 
 function threadCount(text: string | undefined): number {

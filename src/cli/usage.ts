@@ -14,3 +14,8 @@ export function pathText(argument: string, value: string, what: string): string 
   if (value === '' || value.includes('\0')) throw usage(`wrong ${argument}`, printable(JSON.stringify(value)), what)
   return value
 }
+
+/** The folder that an option names; null: it is not given. */
+export function folder(option: string, value: string | undefined): string | null {
+  return value === undefined ? null : pathText(`--${option}`, value, 'a folder')
+}

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FetchRuns, FetchStudy } from '../../../src/schema/fetch.js'
-import type { FetchTarget } from '../../../src/cli/args.js'
+import type { FetchTarget } from '../../../src/cli/fetch-args.js'
 import { runFetch } from '../../../src/cli/fetch.js'
 import { Fault } from '../../../src/core/errors.js'
 import type { Clock } from '../../../src/fetch/client.js'
