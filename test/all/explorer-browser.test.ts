@@ -1,22 +1,10 @@
 /** The explorer in a real browser: an address restores what was seen, and table, curve and jumps obey keyboard, pointer and wheel. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { withBrowser } from '../support/browser-pages.js'
 import { becomes } from '../support/cpu.js'
-import { explorerHtml } from '../support/explorer-pages.js'
-import { addressed, DIAGNOSTICS, facts, hasRows, opened, says, shows, traces, valueAt } from '../support/explorer-browser.js'
+import { addressed, DIAGNOSTICS, facts, hasRows, opened, pageWriter, says, shows, traces, valueAt } from '../support/explorer-browser.js'
 
-const work = mkdtempSync(join(tmpdir(), 'critic-traces-explorer-page-'))
-t.teardown(() => rmSync(work, { recursive: true, force: true }))
-
-function written(name: string, ...snapshots: Parameters<typeof explorerHtml>[0]): string {
-  const file = join(work, `${name}.html`)
-  writeFileSync(file, explorerHtml(snapshots))
-  return pathToFileURL(file).href
-}
+const written = pageWriter(t)
 
 await withBrowser(async browser => {
   const one = written('one', { name: 'step <1>', traces: traces(), diagnostics: DIAGNOSTICS })

@@ -2,8 +2,7 @@
  * What the explorer shows in a real browser: numbers of the outputs, texts that do nothing, files of what is in view, two snapshots, on a
  * desktop and a phone, in light and dark, to axe.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadImage } from 'canvas'
@@ -11,7 +10,6 @@ import t from 'tap'
 import { NO_TEXTS } from '../../src/render/explorer/contract.js'
 import { seriousViolations, withBrowser } from '../support/browser-pages.js'
 import { becomes } from '../support/cpu.js'
-import { explorerHtml } from '../support/explorer-pages.js'
 import { Random } from '../support/random.js'
 import { runReplica } from '../support/replica-run.js'
 import {
@@ -22,6 +20,7 @@ import {
   facts,
   HOSTILE,
   opened,
+  pageWriter,
   paperOf,
   PHONE,
   says,
@@ -29,14 +28,7 @@ import {
   valueAt
 } from '../support/explorer-browser.js'
 
-const work = mkdtempSync(join(tmpdir(), 'critic-traces-explorer-page-'))
-t.teardown(() => rmSync(work, { recursive: true, force: true }))
-
-function written(name: string, ...snapshots: Parameters<typeof explorerHtml>[0]): string {
-  const file = join(work, `${name}.html`)
-  writeFileSync(file, explorerHtml(snapshots))
-  return pathToFileURL(file).href
-}
+const written = pageWriter(t)
 
 await withBrowser(async browser => {
   const one = written('one', { name: 'step <1>', traces: traces(), diagnostics: DIAGNOSTICS })
@@ -158,6 +150,15 @@ await withBrowser(async browser => {
       rows.every(dark => dark >= 1 && dark <= 4),
       `both spikes of one token in 200,000 are drawn: ${rows.join(', ')}`
     )
+    // More tokens than a part of a file has.
+    const [, ...lines] = (await download(page, 'CSV')).bytes.toString('utf8').trim().split('\r\n')
+    t.equal(lines.length, values.length)
+    t.equal(
+      lines.findIndex((line, i) => line.split(',')[3] !== String(i)),
+      -1,
+      'a file has each of them once'
+    )
+    t.equal(Number(lines[123_456].split(',')[6]), 1)
   })
 
   t.test('numbers are those of the outputs', async t => {

@@ -1,10 +1,13 @@
 /** What the tests of the explorer in a browser share: traces, and what is asked of the page. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { open } from './browser-pages.js'
 import { becomes } from './cpu.js'
-import type { ExploredTrace } from './explorer-pages.js'
+import { explorerHtml, type ExploredSnapshotOfTest, type ExploredTrace } from './explorer-pages.js'
 
 export const DESKTOP = { viewport: { width: 1440, height: 900 } }
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
@@ -41,6 +44,17 @@ export function traces(): readonly ExploredTrace[] {
 
 export const DIAGNOSTICS =
   '<h2 id="findings">Findings</h2><div class="finding fault"><h3>final-reward-masked</h3><p>The final reward is masked.</p></div>'
+
+/** Writes pages of the explorer into a folder of the test. What it returns gives the address of each. */
+export function pageWriter(t: Test): (name: string, ...snapshots: readonly ExploredSnapshotOfTest[]) => string {
+  const work = mkdtempSync(join(tmpdir(), 'critic-traces-explorer-page-'))
+  t.teardown(() => rmSync(work, { recursive: true, force: true }))
+  return (name, ...snapshots) => {
+    const file = join(work, `${name}.html`)
+    writeFileSync(file, explorerHtml(snapshots))
+    return pathToFileURL(file).href
+  }
+}
 
 /** What the read-out says, line by line. Asked for at once: its lines are made anew with every change. */
 export function facts(page: Page): Promise<readonly string[]> {
