@@ -124,6 +124,11 @@ t.test('every token, and what numpy keeps of the middle', async t => {
     message: /^the server says: to: 1000000, expected an integer from 1 to/
   })
   await t.rejects(store.texts({ snapshot: 0, trace: 0 }), { message: /^the server says: texts: none of trace 0, / })
+  const { fetch } = globalThis
+  globalThis.fetch = () => Promise.reject(new TypeError('gone'))
+  await t.rejects(store.view({ snapshot: 0, trace: 0 }, 1, 2, 7), { message: 'the server does not answer' })
+  globalThis.fetch = fetch
+  t.strictSame([...(await store.view({ snapshot: 0, trace: 0 }, 1, 2, 7)).value], [TRACES[0].values[1]], 'when it has come back')
 })
 
 t.test('the stream is one that Apache Arrow reads', async t => {

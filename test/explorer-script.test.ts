@@ -1,12 +1,21 @@
 /** What the explorer's script computes without a browser: filters, order, address, ranges of tokens, pieces of text, files. */
 import t from 'tap'
 import { FIRST_STATE, formatHash, parseHash, type PaneState } from '../src/render/explorer/browser/address.js'
-import { traceCell, type ColumnKind, type TraceCell } from '../src/render/explorer/browser/columns.js'
-import { csvLead, csvRows } from '../src/render/explorer/browser/exports.js'
+import {
+  cellText,
+  shortNumber,
+  traceCell,
+  TRACE_COLUMNS,
+  type ColumnId,
+  type ColumnKind,
+  type TraceCell
+} from '../src/render/explorer/browser/columns.js'
+import { csvLead, csvRows, headedScene } from '../src/render/explorer/browser/exports.js'
 import { parseFilter } from '../src/render/explorer/browser/filter.js'
 import { jumpCaption } from '../src/render/explorer/browser/jump-list.js'
 import { Newest } from '../src/render/explorer/browser/newest.js'
 import { traceRows } from '../src/render/explorer/browser/order.js'
+import { exactNumber } from '../src/render/explorer/browser/read-out.js'
 import { ownRange, ownToken } from '../src/render/explorer/browser/sources.js'
 import { sceneSvg } from '../src/render/explorer/browser/svg.js'
 import { firstTokens, firstNotBelow, rangeWith, tokenFacts, zoomedRange, type TokenRange } from '../src/render/explorer/browser/tokens.js'
@@ -187,6 +196,45 @@ t.test('texts of a source in a CSV and in a heading', t => {
   t.equal(shortened('x'.repeat(10_000), 80), `${'x'.repeat(79)}\u2026`)
   t.equal(shortened('\u{1f600}'.repeat(81), 80), `${'\u{1f600}'.repeat(79)}\u2026`, 'no character is cut in two')
   for (const text of ['', 'x'.repeat(80), '\u{1f600}'.repeat(80)]) t.equal(shortened(text, 80), text)
+  t.end()
+})
+
+t.test('numbers of cells and of the read-out', t => {
+  const short: readonly (readonly [number, string])[] = [
+    [0, '0.000'],
+    [0.00099, '9.90e-4'],
+    [0.001, '0.001'],
+    [-99.9994, '\u221299.999'],
+    [100, '100.0'],
+    [-99999.94, '\u221299999.9'],
+    [100000, '1.00e+5']
+  ]
+  for (const [value, text] of short) t.equal(shortNumber(value), text)
+  t.strictSame([shortNumber(0.5, true), shortNumber(0, true), shortNumber(-0.5, true)], ['+0.500', '0.000', '\u22120.500'])
+  const cell = (id: ColumnId, value: TraceCell): string[] =>
+    TRACE_COLUMNS.filter(column => column.id === id).map(column => cellText(column, value))
+  t.strictSame(
+    [cell('step', 1234), cell('tokens', 1234), cell('mean', 0.5), cell('delta', 0.5), cell('uid', 'a'), cell('step', null)].flat(),
+    ['1234', '1,234', '0.500', '+0.500', 'a', '\u2013']
+  )
+  t.strictSame([0.1, -1e-7, -0, NaN].map(exactNumber), ['0.1', '\u22121e-7', '\u22120', '\u2013'])
+  t.end()
+})
+
+t.test('the heading of a picture moves all of it down', t => {
+  const layer = {
+    clip: { x: 1, y: 2, width: 3, height: 4 },
+    items: [
+      { kind: 'line', points: [1, 2, 3, 4], stroke: 'red', width: 1 },
+      { kind: 'dots', points: [5, 6], fill: 'red', radius: 1 },
+      { kind: 'box', box: { x: 1, y: 2, width: 3, height: 4 }, fill: 'red' },
+      { kind: 'text', x: 7, y: 8, text: 'a', align: 'left', fill: 'red', size: 11 }
+    ]
+  } as const
+  const { width, height, layers } = headedScene({ width: 10, height: 20, background: 'white', layers: [layer] }, 'title', 'under')
+  t.strictSame([width, height, layers[1].clip], [10, 60, { x: 1, y: 42, width: 3, height: 4 }])
+  t.match(layers[0].items, [{ text: 'title' }, { text: 'under' }])
+  t.match(layers[1].items, [{ points: [1, 42, 3, 44] }, { points: [5, 46] }, { box: { x: 1, y: 42 } }, { x: 7, y: 48 }])
   t.end()
 })
 

@@ -122,6 +122,18 @@ t.test('rows, jumps, sparklines and every token are those of numpy', async t => 
   await t.rejects(store.view({ snapshot: 0, trace: 99 }, 0, 1, 1), { message: 'the page has no block tokens-0-99' })
   await t.rejects(store.view({ snapshot: 0, trace: 0 }, 5, 5, 1), RangeError)
   await t.rejects(store.view({ snapshot: 0, trace: 0 }, 0, 1e9, 1), RangeError)
+  const asked: string[] = []
+  const getElementById = (id: string) => {
+    asked.push(id)
+    return { textContent: page(`#${id}`).text() }
+  }
+  const counted = new EmbeddedStore({ getElementById } as unknown as Document)
+  for (const trace of [0, 1, 2, 3, 0, 4, 0, 2, 1]) await counted.view({ snapshot: 0, trace }, 0, 1, 1)
+  t.strictSame(
+    asked,
+    [0, 1, 2, 3, 4, 1].map(trace => `tokens-0-${trace}`),
+    'the last four stay decoded'
+  )
 })
 
 t.test('numbers of the page are those of the statistics that numpy computed of three traces', async t => {
@@ -323,6 +335,20 @@ t.test('the largest jumps of many, the earlier first on a tie', t => {
     Array.from({ length: 5000 }, (_, i) => i)
       .filter(i => i % 7 === 0 || i % 7 === 6)
       .slice(0, MAX_JUMPS)
+  )
+  t.end()
+})
+
+t.test('the largest jumps where later ones are larger', t => {
+  const random = new SeededRandom('jumps')
+  const changes = Array.from({ length: 4000 }, (_, i) => random.between(-0.5, 0.5) * (1 + i / 1000))
+  const jumps = new LargestJumps(0.1)
+  for (const [trace, change] of changes.entries())
+    if (Math.abs(change) > jumps.above) jumps.take({ trace, at: 0, change, turn: 0, boundary: false })
+  const sizes = changes.map(change => Math.abs(change)).sort((a, b) => b - a)
+  t.strictSame(
+    jumps.list().change.map(change => Math.abs(change)),
+    sizes.slice(0, MAX_JUMPS)
   )
   t.end()
 })

@@ -65,7 +65,6 @@ export class ExplorerOverview {
     }
   }
 
-  /** A short trace has tokens in several buckets: the change that is seen again there is 0, and no jump. */
   #pass({ values, boundaries }: Pick<TraceColumns, 'values' | 'boundaries'>): Pick<OverviewRow, 'largest' | 'spark'> {
     const { length } = values
     const spark = new Float32Array(2 * SPARK_BUCKETS)
@@ -74,9 +73,9 @@ export class ExplorerOverview {
     let most = -1
     let above = this.#jumps.above
     for (let bucket = 0; bucket < SPARK_BUCKETS; bucket++) {
-      // A bucket of a short trace has the token that lies there.
       const first = Math.floor((bucket * length) / SPARK_BUCKETS)
-      const end = Math.max(first + 1, Math.floor(((bucket + 1) * length) / SPARK_BUCKETS))
+      const end = Math.floor(((bucket + 1) * length) / SPARK_BUCKETS)
+      // A bucket of a short trace may have no token of its own: it shows the one that lies there.
       let smallest = values[first]
       let largest = smallest
       for (let i = first; i < end; i++) {
@@ -98,6 +97,7 @@ export class ExplorerOverview {
     }
     return { largest: at < 0 ? null : { at, change: values[at + 1] - values[at] }, spark }
   }
+
   /** Lists the change from token `at` to the next. @returns |change| that a further one must exceed */
   #jump(values: TraceColumns['values'], boundaries: Int32Array, at: number): number {
     let turn = 0

@@ -53,7 +53,7 @@ async function viewCsv({ page, store }: ExplorerSources, state: PaneState, range
 }
 
 /** A drawing with a heading that says what it shows, and that synthetic data are synthetic. */
-function headedScene(scene: Scene, title: string, under: string): Scene {
+export function headedScene(scene: Scene, title: string, under: string): Scene {
   const text = { kind: 'text', x: 12, align: 'left', fill: '#1a1a1a' } as const
   const heading: readonly SceneItem[] = [
     { ...text, y: 18, text: title, size: 13, bold: true },

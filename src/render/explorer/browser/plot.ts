@@ -1,5 +1,5 @@
 /** The drawing of one or two traces: axes, turn boundaries, curves. Pure. */
-import { fittingTicks, niceTicks, padRange, type Range } from '../../figures/ticks.js'
+import { extent, fittingTicks, niceTicks, padRange, type Range } from '../../figures/ticks.js'
 import type { TraceView } from '../contract.js'
 import { OVERLAY_DASH, type DrawingColours } from './colours.js'
 import { LABEL_SIZE, type Scene, type SceneBox, type SceneItem } from './scene.js'
@@ -66,14 +66,7 @@ function ticksDown(height: number): number {
 
 /** Smallest and largest value of views, with room above and below. */
 export function fittedValues(views: readonly TraceView[]): Range {
-  let [min, max] = [Infinity, -Infinity]
-  for (const { value } of views) {
-    for (let k = 0; k < value.length; k++) {
-      if (value[k] < min) min = value[k]
-      if (value[k] > max) max = value[k]
-    }
-  }
-  return padRange(min <= max ? { min, max } : { min: 0, max: 1 }, 0.05)
+  return padRange(extent(...views.map(({ value }) => value)) ?? { min: 0, max: 1 }, 0.05)
 }
 
 function valueAxis(data: PlotData, { box, y }: PlotScale): SceneItem[] {
