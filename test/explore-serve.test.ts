@@ -1,5 +1,5 @@
 /** The explorer's server: what it answers, to the token, to whom, and what it refuses. Expected numbers are numpy's. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ import { VIEW_COLUMNS, type ExplorerDocument, type TraceTexts } from '../src/ren
 import { Random as SeededRandom } from '../src/replica/random.js'
 import { answerOf, ExplorerServer } from '../src/runs/explorer-server.js'
 import { readServed } from '../src/runs/serve-explorer.js'
+import { ServedTraces } from '../src/runs/served-traces.js'
+import { SpillFile } from '../src/runs/spill-file.js'
 import { findSnapshots } from '../src/study/inventory.js'
 import { SHAPES, shownIn } from './support/canaries.js'
 import { runCli } from './support/cli.js'
@@ -261,6 +263,43 @@ t.test('texts with --texts alone, without secrets', async t => {
   t.equal(removed, turns.length)
   t.match(turns[0], /^quokka-1-0 .*\[withheld\].* end\n<\|im_end\|>$/)
   t.strictSame(await storeOf(t, server).store.texts({ snapshot: 0, trace: 1 }), { turns, tokens: null, removed })
+})
+
+t.test('texts are counted, and no block of tokens is packed beside them', async t => {
+  const dir = t.testdir()
+  const traces = randomTraces(new SeededRandom('counted'), 2, () => 60).map(trace => ({
+    ...trace,
+    segment_texts: trace.segment_texts.map(() => `quokka ${SHAPES[0].text} end\n<|im_end|>`)
+  }))
+  await writeSnapshot(join(dir, 'snap'), traces)
+  const row = { values: [0, 1], returns: [0, 1], response_mask: [1, 1], token_ids: [78, 78] }
+  writeFileSync(join(dir, 'step_1.jsonl'), `${JSON.stringify(row)}\n${JSON.stringify(row)}\n`)
+  const plans = await findSnapshots([join(dir, 'snap'), join(dir, 'step_1.jsonl')])
+  const run = await readServed({ plans, settings: settings(), pool, texts: true })
+  t.teardown(() => run.close())
+  const turns = traces.reduce((sum, trace) => sum + trace.segment_texts.length, 0)
+  t.strictSame(run.texts, { none: 2, noRoom: 0, withheld: turns }, 'one passage a turn, and ids without a tokenizer')
+  for (const [texts, wanted] of [
+    [true, { tokens: false, texts: true }],
+    [false, null]
+  ] as const)
+    t.strictSame(new ServedTraces(new SpillFile(dir), 0.1, texts).wanted(), wanted)
+})
+
+t.test('a file without a name gives back each part of what was written, whatever of it still waits', t => {
+  const dir = t.testdir()
+  const bytes = Uint8Array.from({ length: 11 }, (_, i) => i)
+  for (let at = 0; at < 11; at++) {
+    for (let end = at; end <= 11; end++) {
+      const file = new SpillFile(dir, 4)
+      t.strictSame([file.write(bytes.subarray(0, 3)), file.write(bytes.subarray(3), bytes)], [0, 3])
+      t.strictSame([...new Uint8Array(file.read(at, end - at))], [...bytes.subarray(at, end)])
+      t.strictSame([...new Uint8Array(file.read(11 + at, end - at))], [...bytes.subarray(at, end)], 'and again')
+      file.close()
+    }
+  }
+  t.strictSame(readdirSync(dir), [])
+  t.end()
 })
 
 t.test('a port that is taken, and traces that are still being read', async t => {

@@ -13,6 +13,8 @@ import { EmbeddedStore } from '../src/render/explorer/browser/embedded-store.js'
 import { ExplorerCollector, PageBudget } from '../src/render/explorer/collector.js'
 import { MAX_JUMPS, type ExplorerDocument } from '../src/render/explorer/contract.js'
 import { LargestJumps } from '../src/render/explorer/jumps.js'
+import { ExplorerOverview } from '../src/render/explorer/overview.js'
+import { explorerParts } from '../src/render/explorer/page.js'
 import { traceTokens, viewOf } from '../src/render/explorer/view.js'
 import { Random as SeededRandom } from '../src/replica/random.js'
 import { exploreSnapshots } from '../src/runs/explore.js'
@@ -157,6 +159,7 @@ t.test('widths: float32 where it loses nothing, positions beyond 32 bits', t => 
     null
   )
   t.equal(blocks.texts, null)
+  t.strictSame(pageBlocks(null, null), { tokens: null, texts: null, withheld: 0 }, 'nothing is packed that is not wanted')
   const text = gunzipSync(blocks.tokens).toString('latin1')
   t.match(text, /value/)
   const steps = traceTokens(Float64Array.of(0.1, 0.2), Float32Array.of(1, 1), Float64Array.of(9007199254740990, 1))
@@ -190,6 +193,9 @@ t.test('without --texts there is no byte of a text; with it, texts without secre
   t.strictSame(shownIn(without, SHAPES.slice(0, 4)), [])
   const html = await explored(join(dir, 'with'), [join(dir, 'snap')], true)
   t.strictSame(shownIn(everything(html), SHAPES.slice(0, 4)), [], 'no secret')
+  const settingsOf = (out: string): unknown => JSON.parse(readFileSync(join(dir, out, 'explore-run.json'), 'utf8'))['settings_sha256']
+  t.match(settingsOf('with'), /^[0-9a-f]{64}$/)
+  t.not(settingsOf('with'), settingsOf('without'), 'a setting of its own')
   const page = load(html)
   t.equal(indexOf(page).texts, true)
   for (const [trace, { segment_texts: texts }] of traces.entries()) {
@@ -304,7 +310,7 @@ t.test('above the limit blocks are let go, and texts have a limit of their own',
   const { results, columns } = outputFixture('three-traces')
   const blocks = { ...pageBlocks(columns[0], null), texts: new Uint8Array(40), withheld: 3 }
   const tokens = columns[0].values.length
-  const small = new PageBudget({ tokens: 3 * tokens, bytes: 1e6, textBytes: 50 })
+  const small = new PageBudget({ tokens: 3 * tokens, bytes: 1e6, textBytes: 80 })
   const collector = new ExplorerCollector(0.1, small, true)
   for (let i = 0; i < 3; i++) collector.take(results[0], columns[0], blocks)
   t.strictSame(
@@ -312,7 +318,7 @@ t.test('above the limit blocks are let go, and texts have a limit of their own',
     [true, true, false]
   )
   t.strictSame(small.texts, { none: 0, noRoom: 1, withheld: 6 }, 'of those that are there')
-  t.strictSame([small.isOver, collector.wanted()], [false, { texts: true }])
+  t.strictSame([small.isOver, collector.wanted()], [false, { tokens: true, texts: true }])
   collector.take(results[0], columns[0], blocks)
   t.strictSame([small.isOver, collector.wanted(), collector.blocks.length], [true, null, 0])
   const packed = new PageBudget({ tokens: 1e9, bytes: blocks.tokens.length, textBytes: 0 })
@@ -320,6 +326,16 @@ t.test('above the limit blocks are let go, and texts have a limit of their own',
   t.notOk(packed.isOver)
   packed.spend(blocks, tokens)
   t.ok(packed.isOver)
+  t.end()
+})
+
+t.test('one synthetic snapshot makes a page synthetic', t => {
+  const page = (...synthetic: readonly boolean[]): CheerioAPI => {
+    const snapshots = synthetic.map(each => new ExplorerOverview(0.1).snapshot({ name: 'a', synthetic: each, snapshotTime: null }))
+    return load(explorerParts({ generator: { name: 'critic-traces', version: '0' }, tokens: 'served', texts: false, snapshots }).before)
+  }
+  t.equal(page(false, true)('meta[name=synthetic]').attr('content'), 'true')
+  t.not(page(false, false)('meta[name=synthetic]').attr('content'), 'true')
   t.end()
 })
 

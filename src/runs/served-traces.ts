@@ -42,7 +42,7 @@ export class ServedTraces implements TraceTaker {
     this.#texts = texts
   }
 
-  readonly wanted = (): PageWanted | null => (this.#texts ? { texts: true } : null)
+  readonly wanted = (): PageWanted | null => (this.#texts ? { tokens: false, texts: true } : null)
 
   take(result: TraceResult, columns: TraceColumns, page: PageBlocks | null): void {
     this.overview.take(result, columns)

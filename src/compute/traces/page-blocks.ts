@@ -9,23 +9,34 @@ import type { TokenArrays } from './contract.js'
 import { withheldTexts } from './withheld-texts.js'
 
 export interface PageWanted {
-  /** whether the texts of its turns are wanted too */
+  /** whether its tokens are wanted */
+  readonly tokens: boolean
+  /** whether the texts of its turns are wanted */
   readonly texts: boolean
 }
 
 export interface PageBlocks {
-  readonly tokens: Uint8Array
+  /** null: not wanted */
+  readonly tokens: Uint8Array | null
   /** null: not wanted, or the trace has none */
   readonly texts: Uint8Array | null
   /** passages that were taken out of its texts */
   readonly withheld: number
 }
 
-/** @param texts null: the trace has none */
-export function pageBlocks(arrays: TokenArrays, texts: TurnTexts | null): PageBlocks {
+/** Blocks with the tokens of their trace. */
+export type TokenBlocks = PageBlocks & { readonly tokens: Uint8Array }
+
+/**
+ * @param arrays null: not wanted
+ * @param texts null: not wanted, or the trace has none
+ */
+export function pageBlocks(arrays: TokenArrays, texts: TurnTexts | null): TokenBlocks
+export function pageBlocks(arrays: TokenArrays | null, texts: TurnTexts | null): PageBlocks
+export function pageBlocks(arrays: TokenArrays | null, texts: TurnTexts | null): PageBlocks {
   const shown = texts === null ? null : withheldTexts(texts)
   return {
-    tokens: packed(arrowStream(arrays)),
+    tokens: arrays === null ? null : packed(arrowStream(arrays)),
     texts: shown === null ? null : packed(Buffer.from(JSON.stringify(shown), 'utf8')),
     withheld: shown?.removed ?? 0
   }

@@ -249,7 +249,8 @@ function measure(
     boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
   }
   const columns = task.wanted.columns ? layColumns(trace, boundaries, members(), task.room) : null
-  return { result, columns, page: columns === null || task.page == null ? null : pageBlocks(columns, trace.texts ?? null) }
+  const { page } = task
+  return { result, columns, page: columns === null || page == null ? null : pageBlocks(page.tokens ? columns : null, trace.texts ?? null) }
 }
 
 /** Span k ends at boundary k. The last span ends the trajectory and is not counted. */

@@ -4,7 +4,7 @@
  * are let go. Texts have a limit of their own, behind which traces have none.
  */
 import type { TraceResult, TraceColumns } from '../../compute/traces/contract.js'
-import type { PageBlocks, PageWanted } from '../../compute/traces/page-blocks.js'
+import type { PageBlocks, PageWanted, TokenBlocks } from '../../compute/traces/page-blocks.js'
 import { ExplorerOverview } from './overview.js'
 
 export interface PageLimit {
@@ -54,7 +54,7 @@ export class PageBudget {
     return this.#texts
   }
 
-  spend({ tokens }: PageBlocks, count: number): void {
+  spend({ tokens }: Pick<TokenBlocks, 'tokens'>, count: number): void {
     this.#tokens += count
     this.#bytes += tokens.length
   }
@@ -78,7 +78,7 @@ export class ExplorerCollector {
   readonly budget: PageBudget
   /** whether the texts of turns are wanted */
   readonly texts: boolean
-  #blocks: PageBlocks[] = []
+  #blocks: TokenBlocks[] = []
 
   constructor(jumpThreshold: number, budget: PageBudget, texts: boolean) {
     this.overview = new ExplorerOverview(jumpThreshold)
@@ -87,19 +87,21 @@ export class ExplorerCollector {
   }
 
   /** In canonical order; none above the limit. */
-  get blocks(): readonly PageBlocks[] {
+  get blocks(): readonly TokenBlocks[] {
     return this.#blocks
   }
 
   /** What is wanted of the next trace; null: nothing, because there is no room. */
-  readonly wanted = (): PageWanted | null => (this.budget.isOver ? null : { texts: this.texts })
+  readonly wanted = (): PageWanted | null => (this.budget.isOver ? null : { tokens: true, texts: this.texts })
 
   /** Takes the traces in canonical order. @param page null: it was not wanted */
   take(result: TraceResult, columns: TraceColumns, page: PageBlocks | null): void {
     if (page === null || this.budget.isOver) return
-    this.budget.spend(page, columns.values.length)
+    const { tokens } = page
+    if (tokens === null) throw new Error('a trace without its tokens')
+    this.budget.spend({ tokens }, columns.values.length)
     this.overview.take(result, columns)
-    this.#blocks.push({ ...page, texts: this.texts ? this.budget.spendTexts(page) : null })
+    this.#blocks.push({ ...page, tokens, texts: this.texts ? this.budget.spendTexts(page) : null })
     if (this.budget.isOver) this.#blocks = []
   }
 }

@@ -1,6 +1,6 @@
 /** `preview/traces.html`: head, index, diagnostics, blocks of tokens, script, written as a stream. What it holds: `contract.ts`. */
 import { readFileSync } from 'node:fs'
-import type { PageBlocks } from '../../compute/traces/page-blocks.js'
+import type { TokenBlocks } from '../../compute/traces/page-blocks.js'
 import { refuseSecretsInJson } from '../outputs/json-secrets.js'
 import type { FileSummary } from '../outputs/output-file.js'
 import { EXPLORER_PAGE, type Generator } from '../outputs/output-names.js'
@@ -28,7 +28,7 @@ export interface ServedPage extends Omit<ExplorerPage, 'snapshots'> {
 export interface PageSnapshot {
   readonly snapshot: ExplorerSnapshot
   /** see `ExplorerCollector` */
-  readonly blocks: readonly PageBlocks[]
+  readonly blocks: readonly TokenBlocks[]
   /** HTML of its findings and of the critic's quality; null: not diagnosed */
   readonly diagnostics: string | null
 }
