@@ -85,6 +85,22 @@ t.test('progress is from 0 at the first token to 1 at the last', t => {
   t.end()
 })
 
+t.test('where labels are in a power of ten, the title of their axis states it', t => {
+  const large = texts(plotScene(data([], { values: { min: 0, max: 2e14 } })))
+  t.strictSame(large.slice(0, 3), [
+    ['0', 31, 120],
+    ['200', 31, 20],
+    ['value (\u00d710\u00b9\u00b2)', 52, 11]
+  ])
+  const early = texts(plotScene(data([], { progressOf: 1_000_001 })))
+  t.strictSame(early.at(-1)?.[0], 'progress through the trace (\u00d710\u207b\u2076)')
+  t.strictSame(early.slice(-3, -1), [
+    ['0', 43, 132],
+    ['5', 93, 132]
+  ])
+  t.end()
+})
+
 t.test('boundaries stand between the tokens: lines, or ticks where they are dense', t => {
   const bounds = (starts: readonly number[], more: Partial<PlotData> = {}, of: Partial<PlotCurve> = {}) => {
     const [line] = lines(plotScene(data([curve(TEN, starts, of)], more)), 1)

@@ -1,11 +1,10 @@
 /** The common style of all figures: type sizes, axes, legends. No text is smaller than 8 points. The colours stand in `palette.ts`. */
 import type { AxisScale } from '../../schema/histories.js'
 import type { BarMark, FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
-import { formatPower } from './format.js'
 import { INK, type SeriesStyle } from './palette.js'
 import { DRAWABLE } from './scales.js'
 import { drawnWidth, fitWidth } from './text-width.js'
-import { fittingTicks, type Range, type Ticks } from './ticks.js'
+import { factorText, fittingTicks, type Range, type Ticks } from './ticks.js'
 
 export const FONT_FAMILY = 'DejaVu Sans'
 export const TEXT_SIZE = 8
@@ -70,8 +69,8 @@ function byTick<T extends Plain>({ minor }: Ticks, major: T, other: T): Plain {
 }
 
 /** The title of an axis, cut to a width, with the power of ten that its labels are in: `Learning rate (×10⁻⁶)`. */
-export function fittedTitle(title: string, { exponent }: Ticks, width: number): string {
-  const factor = exponent === undefined ? '' : ` (\u00d7${formatPower(exponent)})`
+export function fittedTitle(title: string, ticks: Ticks, width: number): string {
+  const factor = factorText(ticks)
   return fitWidth(title, TEXT_SIZE, width - drawnWidth(factor, TEXT_SIZE)) + factor
 }
 

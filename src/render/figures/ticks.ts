@@ -1,5 +1,5 @@
 /** Chooses axis limits and tick positions. They depend on the data alone, so that a configuration can state them. */
-import { formatDecimals, formatFigureCount } from './format.js'
+import { formatDecimals, formatFigureCount, formatPower } from './format.js'
 
 export interface Range {
   readonly min: number
@@ -13,6 +13,11 @@ export interface Ticks {
   readonly minor?: readonly boolean[]
   /** the labels are in this power of ten, which the title of the axis states; absent: in units */
   readonly exponent?: number
+}
+
+/** What the title of an axis adds, so that its labels can be read: ` (×10⁻⁶)`; nothing where they are in units. */
+export function factorText({ exponent }: Ticks): string {
+  return exponent === undefined ? '' : ` (\u00d7${formatPower(exponent)})`
 }
 
 /** Smallest and largest of the finite numbers in all lists. Null where there are no numbers. */

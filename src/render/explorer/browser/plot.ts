@@ -1,5 +1,5 @@
 /** The drawing of one or two traces: axes, turn boundaries, curves. Pure. */
-import { extent, fittingTicks, niceTicks, padRange, type Range } from '../../figures/ticks.js'
+import { extent, factorText, fittingTicks, niceTicks, padRange, type Range } from '../../figures/ticks.js'
 import type { TraceView } from '../contract.js'
 import { OVERLAY_DASH, type DrawingColours } from './colours.js'
 import { LABEL_SIZE, type Scene, type SceneBox, type SceneItem } from './scene.js'
@@ -70,9 +70,10 @@ export function fittedValues(views: readonly TraceView[]): Range {
 }
 
 function valueAxis(data: PlotData, { box, y }: PlotScale): SceneItem[] {
-  const { colours, values, height } = data
+  const { colours, values, height, labelPixels } = data
   const ticks = niceTicks(values, ticksDown(height), 'value')
   const lines = ticks.values.flatMap(value => [box.x, y(value), box.x + box.width, y(value)])
+  const title = `value${factorText(ticks)}`
   const zero = values.min < 0 && values.max > 0 ? [box.x, y(0), box.x + box.width, y(0)] : []
   return [
     { kind: 'line', pairs: true, points: lines, stroke: colours.grid, width: 1 },
@@ -88,7 +89,7 @@ function valueAxis(data: PlotData, { box, y }: PlotScale): SceneItem[] {
         size: LABEL_SIZE
       })
     ),
-    { kind: 'text', x: box.x - 7, y: 11, text: 'value', align: 'right', fill: colours.quiet, size: LABEL_SIZE }
+    { kind: 'text', x: Math.max(box.x - 7, labelPixels(title)), y: 11, text: title, align: 'right', fill: colours.quiet, size: LABEL_SIZE }
   ]
 }
 
@@ -123,7 +124,7 @@ function tokenAxis(data: PlotData, { box, x }: PlotScale): SceneItem[] {
       kind: 'text',
       x: box.x + box.width / 2,
       y: base + 30,
-      text: progressOf === null ? 'token' : 'progress through the trace',
+      text: progressOf === null ? 'token' : `progress through the trace${factorText(ticks)}`,
       align: 'center',
       fill: colours.quiet,
       size: LABEL_SIZE
