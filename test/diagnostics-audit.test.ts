@@ -287,6 +287,18 @@ t.test('told values are held against the recovered ones', t => {
   }
   const coarse: Partial<DumpPlan> = { dtype: 'bfloat16', samples: 128, critic: 'noise' }
   t.same(agreed(coarse, { gamma: 0.99, lambdaReturns: 0.95 }), [true, true], 'rounding of bfloat16 moves the recovered ones')
+  const adaptive: Partial<DumpPlan> = { lambdaAdvantages: { alpha: 0.3 } }
+  for (const [alpha, many, one] of [
+    [0.3, true, null],
+    [0.301, false, false]
+  ] as const) {
+    const told = { lambdaAdvantages: { adaptive_alpha: alpha } }
+    t.same(agreed(adaptive, told), [many], `alpha ${alpha} of singles made with 0.3`)
+    t.same(agreed({ ...adaptive, samples: 1 }, told), [one], 'one sample does not tell it from a lambda that is a number')
+  }
+  t.same(agreed(adaptive, { lambdaAdvantages: 0.95 }), [false], 'no number is the lambda of every sample')
+  // a lambda that is a number leaves rounding too
+  t.same(agreed({ ...adaptive, dtype: 'bfloat16', samples: 2 }, { lambdaAdvantages: { adaptive_alpha: 0.3 } }), [null])
   const bare = diagnose(
     samples.map(s => ({ ...s, arrays: { values: s.arrays.values ?? new Float32Array(0) } })),
     { gamma: 0.99 }
