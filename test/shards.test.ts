@@ -368,6 +368,12 @@ t.test('merged into their own folder, partials and dataset are recorded; a file 
     return files.filter(({ status }) => status !== 'ok' && status !== 'beside').map(({ path, status }) => [path, status])
   }
   t.strictSame(await problemsOf(), [[part, 'mismatch']])
+  writeFileSync(join(shards, part), bytes.subarray(1))
+  const [least, size] = [bytes.length - 1, bytes.length].map(n => n.toLocaleString('en'))
+  const cut = new RegExp(
+    `^dataset changed file: ${least} bytes, expected ${size} bytes, as shard \\d wrote it: run that shard again \\(.*${part}\\)$`
+  )
+  t.match(await messagesOf(merged([join(shards, 'partials')], shards)), [cut])
   rmSync(join(shards, part))
   t.strictSame(await problemsOf(), [[part, 'missing']])
   const gone = new RegExp(
