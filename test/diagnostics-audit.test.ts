@@ -295,7 +295,7 @@ t.test('told values are held against the recovered ones', t => {
     const told = { gamma: 0.99 - off, lambdaReturns: 0.95 - off, lambdaAdvantages: 0.95 - off }
     t.same(agreed(coarse, told), [found, found, found], `rounding of bfloat16, ${off} beside the truth`)
   }
-  const foreign: Partial<DumpPlan> = { fault: 'foreign-bootstrap', trailing: 0 }
+  const foreign: Partial<DumpPlan> = { fault: 'foreign-bootstrap', rule: 'every-token', trailing: 0 }
   t.same(agreed(foreign, { gamma: 0.99, lambdaReturns: 0.95 }), [true, true], 'beside values of another sample')
   t.same(agreed(foreign, { gamma: 0.98, lambdaReturns: 0.94 }), [false, false], 'beside values of another sample')
   const adaptive: Partial<DumpPlan> = { lambdaAdvantages: { alpha: 0.3 } }
