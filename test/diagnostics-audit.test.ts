@@ -286,7 +286,30 @@ t.test('told values are held against the recovered ones', t => {
     }
   }
   const coarse: Partial<DumpPlan> = { dtype: 'bfloat16', samples: 128, critic: 'noise' }
-  t.same(agreed(coarse, { gamma: 0.99, lambdaReturns: 0.95 }), [true, true], 'rounding of bfloat16 moves the recovered ones')
+  for (const [off, found] of [
+    [0, true],
+    // the numbers are those of both
+    [0.002, null],
+    [0.005, false]
+  ] as const) {
+    const told = { gamma: 0.99 - off, lambdaReturns: 0.95 - off, lambdaAdvantages: 0.95 - off }
+    t.same(agreed(coarse, told), [found, found, found], `rounding of bfloat16, ${off} beside the truth`)
+  }
+  const foreign: Partial<DumpPlan> = { fault: 'foreign-bootstrap', rule: 'every-token', trailing: 0 }
+  t.same(agreed(foreign, { gamma: 0.99, lambdaReturns: 0.95 }), [true, true], 'beside values of another sample')
+  t.same(agreed(foreign, { gamma: 0.98, lambdaReturns: 0.94 }), [false, false], 'beside values of another sample')
+  const adaptive: Partial<DumpPlan> = { lambdaAdvantages: { alpha: 0.3 } }
+  for (const [alpha, many, one] of [
+    [0.3, true, null],
+    [0.301, false, false]
+  ] as const) {
+    const told = { lambdaAdvantages: { adaptive_alpha: alpha } }
+    t.same(agreed(adaptive, told), [many], `alpha ${alpha} of singles made with 0.3`)
+    t.same(agreed({ ...adaptive, samples: 1 }, told), [one], 'one sample does not tell it from a lambda that is a number')
+  }
+  t.same(agreed(adaptive, { lambdaAdvantages: 0.95 }), [false], 'no number is the lambda of every sample')
+  // a lambda that is a number leaves rounding too
+  t.notSame(agreed({ ...adaptive, dtype: 'bfloat16', samples: 2 }, { lambdaAdvantages: { adaptive_alpha: 0.3 } }), [false])
   const bare = diagnose(
     samples.map(s => ({ ...s, arrays: { values: s.arrays.values ?? new Float32Array(0) } })),
     { gamma: 0.99 }

@@ -306,6 +306,9 @@ t.test('numbers that are not finite', t => {
   for (const name of ['advantages', 'kl'] as const) {
     const [broken] = filled(name, (_, i) => i === 2)
     t.throws(() => record(broken), { message: /not finite: NaN/, place: { array: name, index: 2 } }, `one of ${name}`)
+    const retained = first.mask.indexOf(1)
+    const [one] = filled(name, (_, i) => i !== retained)
+    t.throws(() => record(one), { message: /not finite: NaN/ }, `all but one of ${name}`)
     const [empty] = filled(name, () => true)
     t.same(record(empty).omitted, [name])
     t.equal(record(empty).estimator.has[name], false)

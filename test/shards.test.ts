@@ -212,6 +212,8 @@ t.test('partials that do not belong together are refused, each by its name', asy
   t.match(await only([file(0), file(1), foreign]), [
     /^partial foreign: 3 shards, expected 2 shards, as .*shard-0-of-2\.arrow has \(.*shard-1-of-3\.arrow\)$/
   ])
+  t.strictSame(await only([join(out, 'three/partials/shard-0-of-3.arrow')]), ['partial missing: no shards 1-2, expected every shard of 3'])
+  t.strictSame(await only([foreign]), ['partial missing: no shards 0, 2, expected every shard of 3'])
   const torn = join(out, 'torn.arrow')
   writeFileSync(torn, readFileSync(file(1)).subarray(0, 5000))
   t.match(
@@ -242,6 +244,9 @@ t.test('partials that do not belong together are refused, each by its name', asy
   writeFileSync(join(longer, name), bytes)
   t.match(await foreignTo([longer], 'fewer'), [new RegExp(`^partial foreign: no lines/dump_b\\.jsonl, expected one${has}`)])
   t.match(await foreignTo([inputs['lines'], inputs['padded']], 'more'), [/^partial foreign: 2 snapshots, expected 1 snapshot, as /])
+  t.match(await foreignTo([inputs['lines'], join(out, 'nothing')], 'nowhere'), [
+    /^partial foreign: paths that lead to no snapshot: nothing, expected paths that lead to no snapshot: none, as /
+  ])
   await inShards([inputs['lines']], 2, join(out, 'set'), pool, { skipBad: true })
   const set = join(out, 'set/partials/shard-1-of-2.arrow')
   t.match(await only([file(0), file(1), set]), [
@@ -363,6 +368,12 @@ t.test('merged into their own folder, partials and dataset are recorded; a file 
     return files.filter(({ status }) => status !== 'ok' && status !== 'beside').map(({ path, status }) => [path, status])
   }
   t.strictSame(await problemsOf(), [[part, 'mismatch']])
+  writeFileSync(join(shards, part), bytes.subarray(1))
+  const [least, size] = [bytes.length - 1, bytes.length].map(n => n.toLocaleString('en'))
+  const cut = new RegExp(
+    `^dataset changed file: ${least} bytes, expected ${size} bytes, as shard \\d wrote it: run that shard again \\(.*${part}\\)$`
+  )
+  t.match(await messagesOf(merged([join(shards, 'partials')], shards)), [cut])
   rmSync(join(shards, part))
   t.strictSame(await problemsOf(), [[part, 'missing']])
   const gone = new RegExp(

@@ -213,6 +213,11 @@ const SYNC: Readonly<Record<string, (file: StillFileSync, happen: () => void) =>
   'sha256 at once': (file, happen) => {
     happen()
     return file.sha256()
+  },
+  'a part at once, then its check': (file, happen) => {
+    file.fill(allocate(4), 2)
+    happen()
+    file.assertStill()
   }
 }
 
@@ -407,6 +412,17 @@ t.test('empty, too large, unreadable', async t => {
     (await faultOf((async () => openStillSync(memory, wordsOf('npz')).sha256())())).message,
     `npz unreadable file: EIO i/o error (${memory})`
   )
+})
+
+t.test('a part at once is all there, or a fault', async t => {
+  const path = join(t.testdir({ file: CONTENT }), 'file')
+  const file = openStillSync(path, wordsOf('npz'))
+  const part = Buffer.from(allocate(4))
+  file.fill(part, 6)
+  t.equal(part.toString(), CONTENT.slice(6))
+  truncateSync(path, 3)
+  t.match((await faultOf((async () => file.fill(part, 0))())).message, /^npz changed while it was read: its size changed/)
+  file.close()
 })
 
 t.test('chunks: any size, valid until the next one, stopped by a signal', async t => {

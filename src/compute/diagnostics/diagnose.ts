@@ -19,7 +19,7 @@ export interface ToldValue {
   readonly name: 'gamma' | 'lambda_returns' | 'lambda_advantages'
   readonly told: LambdaAdvantages
   readonly recovered: LambdaAdvantages | null
-  /** null: the dump does not identify it */
+  /** null: the dump does not identify it, or shows the told one as well */
   readonly agrees: boolean | null
 }
 
@@ -28,23 +28,29 @@ export interface EstimatorDiagnosis {
   readonly findings: readonly DiagnosticFinding[]
 }
 
-/** A told number is never further from the recovered one, however coarse the numbers; an adaptive alpha has two digits. */
-const AGREES = 1e-3
-const ALPHA_AGREES = 0.05
+/** Further from the recovered one a told value is not shown, however coarse the numbers; an adaptive alpha has two digits. */
+const NEAR = 1e-3
+const ALPHA_NEAR = 0.05
 
-/** @param follows whether the stored numbers are those of a told number, to their rounding */
-function agrees(told: LambdaAdvantages, recovered: LambdaAdvantages | null, follows: (told: number) => boolean): boolean | null {
+/** @param follows whether the stored numbers are those of the told value, to their rounding */
+function agrees<T extends LambdaAdvantages>(told: T, recovered: LambdaAdvantages | null, follows: (told: T) => boolean): boolean | null {
   if (recovered === null) return null
-  if (typeof told === 'number') return typeof recovered === 'number' && Math.abs(told - recovered) <= AGREES && follows(told)
-  if (typeof recovered === 'number') return false
-  return Math.abs(told.adaptive_alpha - recovered.adaptive_alpha) <= ALPHA_AGREES * Math.abs(told.adaptive_alpha)
+  if (!follows(told)) return false
+  // the numbers are those of both: what they do not tell apart is not refuted
+  return isNear(told, recovered) ? true : null
 }
 
-function compare(
+function isNear(told: LambdaAdvantages, recovered: LambdaAdvantages): boolean {
+  if (typeof told === 'number') return typeof recovered === 'number' && Math.abs(told - recovered) <= NEAR
+  if (typeof recovered === 'number') return false
+  return Math.abs(told.adaptive_alpha - recovered.adaptive_alpha) <= ALPHA_NEAR * told.adaptive_alpha
+}
+
+function compare<T extends LambdaAdvantages>(
   name: ToldValue['name'],
-  told: LambdaAdvantages | null | undefined,
+  told: T | null | undefined,
   recovered: LambdaAdvantages | null,
-  follows: (told: number) => boolean
+  follows: (told: T) => boolean
 ): ToldValue[] {
   return told === undefined || told === null ? [] : [{ name, told, recovered, agrees: agrees(told, recovered, follows) }]
 }
@@ -56,7 +62,7 @@ export function diagnoseEstimator(records: readonly EstimatorRecord[], told: Tol
     (name: 'gamma' | 'lambda') =>
     (value: number): boolean =>
       relation !== null && returnsFollow(relation, name, value)
-  const ofAdvantages = (value: number): boolean =>
+  const ofAdvantages = (value: LambdaAdvantages): boolean =>
     advantages.fit !== null && advantagesFollow(advantages.fit, { gamma: coefficients.gamma ?? 1, beta: relation?.beta ?? 0 }, value)
   const compared = [
     ...compare('gamma', told.gamma, audit.gamma, returns('gamma')),

@@ -55,7 +55,8 @@ function rewardOnKl(view: AuditView): EstimatorRecord['rewardOnKl'] {
 export function estimatorRecord(view: AuditView, neighbours: NeighbourValues): EstimatorRecord {
   const { values, returns, advantages, rewards, kl } = view
   const fields: SampleFields = view.fields
-  const scale = largest(view, values) + largest(view, returns) + largest(view, rewards)
+  // the sum of finite numbers may not be one
+  const scale = Math.min(largest(view, values) + largest(view, returns) + largest(view, rewards), Number.MAX_VALUE)
   const precision = { values: precisionOf(values), returns: precisionOf(returns), advantages: precisionOf(advantages) }
   const advantageScale = largest(view, advantages)
   return {

@@ -6,6 +6,7 @@ import { applied, type AffineMap, fitShared } from './form.js'
 import { fitGroups, type GroupFit, type Known } from './groups.js'
 import { SINGLE } from './precision.js'
 import { type JudgedSample, type Relation, rmsOf, tolerance } from './relation.js'
+import type { LambdaAdvantages } from './whitening.js'
 
 /** a, b and beta where one of gamma and lambda is known: the other one and beta are left. */
 function mapWith({ foreign }: Relation, name: 'gamma' | 'lambda', told: number): AffineMap {
@@ -66,6 +67,10 @@ export function returnsFollow(relation: Relation, name: 'gamma' | 'lambda', told
 }
 
 /** Whether advantages that follow one lambda follow this one too, beside a discount. */
-export function advantagesFollow({ members, model, noise }: GroupFit, known: Known, told: number): boolean {
-  return isRounding(fitGroups(members, known, model, known.gamma * told).noise, noise)
+export function advantagesFollow({ members, noise }: GroupFit, known: Known, told: LambdaAdvantages): boolean {
+  const fitted =
+    typeof told === 'number'
+      ? fitGroups(members, known, 'fixed', known.gamma * told)
+      : fitGroups(members, known, 'adaptive', known.gamma / told.adaptive_alpha)
+  return isRounding(fitted.noise, noise)
 }
