@@ -883,7 +883,20 @@ t.test("every number of the replica's pages can be traced", t => {
     claim: 'eval.gspo.multilingual'
   })
   t.match(linesOf($, '4.6')['formula'], /^68\.6 − 6468\.6: /)
-  const operands = panelOf($, numberOf($, '4.6')).find('.o')
+  const ofGain = panelOf($, numberOf($, '4.6'))
+  t.same(
+    ofGain
+      .find('dd > a')
+      .get()
+      .slice(0, 2)
+      .map(a => [$(a).text(), a.attribs['href']]),
+    [
+      ['68.6', '#claim-eval.sao.verified'],
+      ['64', '#claim-eval.base.verified']
+    ],
+    'each operand leads to its row of the audit'
+  )
+  const operands = ofGain.find('.o')
   t.same(
     operands
       .children('summary')

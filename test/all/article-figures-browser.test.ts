@@ -95,6 +95,15 @@ t.test('a page has every point of the file of points, as exact', t => {
     step.value.map((value, k) => [step.step[k], value, step.hours[k], step.session[k], runs[step.run[k]].id]),
     observed.map(row => [...['step', 'value', 'display_hours', 'session'].map(name => Number(row[name])), row['run']])
   )
+  const restarted = observed.filter((row, i) => i > 0 && row['session'] !== observed[i - 1]['session'])
+  t.same(
+    step.restarts,
+    restarted.map(row => Number(row['step'])),
+    `${restarted.length} later sessions`
+  )
+  const norms = readingsOf('06-sao-critic-diagnostics').panels[2].series
+  const [, heading] = /Critic gradient norm \((\d+) not shown: not finite\)/.exec(text) ?? []
+  t.equal(norms.flatMap(({ step }) => step.gaps).length, Number(heading), 'values that are not finite')
   t.end()
 })
 

@@ -212,7 +212,7 @@ export interface SeriesReadings extends Pick<CurveSeriesData, 'title' | 'slot'> 
   readonly time: PointReadings
 }
 
-/** Columns: element k of each is point k, by x. */
+/** Columns: element k of each is point k, by x. Gaps and restarts are lists of their own. */
 export interface PointReadings {
   /** null: the view's own coordinate of every point, `step` or `hours` */
   readonly x: readonly number[] | null
@@ -228,6 +228,9 @@ export interface PointReadings {
   readonly session: readonly number[]
   /** place in `provenances` */
   readonly provenance: readonly number[]
+  /** as of `CurveSeriesData`, in the view's coordinate */
+  readonly gaps: readonly number[]
+  readonly restarts: readonly number[]
 }
 
 export interface CurvePanelData {

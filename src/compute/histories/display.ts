@@ -21,6 +21,7 @@ import {
   type View,
   type ViewPoints
 } from './supplied.js'
+import { displayHours } from './time.js'
 import { trailingMean } from './windows.js'
 import { PIECE, type Work } from './work.js'
 
@@ -75,6 +76,32 @@ export function drawnWithReference(analysis: HistoryAnalysis, shared: SharedRefe
 /** Whether a curve, supplied points included, starts before 0. Such a curve has no place for an anchor. */
 export function startsBeforeZero(analysis: HistoryAnalysis, histories: Histories, place: CurvePlace): boolean {
   return sourcePointsOf(analysis, histories, place).some(({ x }) => x.length > 0 && x[0] < 0)
+}
+
+/** x of values that are not finite. An x at which the curve has a point is left out. */
+export function lineGapsOf({ view, sources, x }: DisplayedCurve): Float64Array {
+  const { history, curve } = sources[0]
+  if (history === null || curve === null) return new Float64Array(0)
+  const gaps = view === 'step' ? curve.nonFiniteSteps.toSorted() : curve.nonFiniteTimes.map(time => displayHours(history, time)).sort()
+  // Two rows can have one step; the view shows that step once.
+  return gaps.filter((gap, i) => Number.isFinite(gap) && !hasStep(x, gap) && !(view === 'step' && gap === gaps[i - 1]))
+}
+
+/**
+ * x of each observed point whose session differs from that of the observed point before it. Only observed points count,
+ * because a supplied point belongs to no session of the curve.
+ */
+export function restartsOf({ sources, source, observation, x }: DisplayedCurve): Float64Array {
+  const session = sources[0].curve?.session
+  const restarts: number[] = []
+  let before = -1
+  for (let k = 0; k < x.length; k++) {
+    if (source[k] !== 0 || session === undefined) continue
+    const current = session[observation[k]]
+    if (before >= 0 && current !== before && Number.isFinite(x[k])) restarts.push(x[k])
+    before = current
+  }
+  return Float64Array.from(restarts)
 }
 
 /** Points of one source, by x. */

@@ -5,12 +5,10 @@
 import { Fault, printable } from '../../core/errors.js'
 import type { CurveFigureRequest, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest } from '../../schema/histories.js'
 import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve, SelectionHistory } from './contract.js'
-import { displayedCurve, SHARED_REFERENCE } from './display.js'
+import { displayedCurve, lineGapsOf, restartsOf, SHARED_REFERENCE } from './display.js'
 import { drawnValue, plottedValue } from './drawn-numbers.js'
 import { metricFor, unknown } from './join.js'
 import { figureReadings } from './readings.js'
-import { hasStep } from './steps.js'
-import { displayHours } from './time.js'
 import type { Work } from './work.js'
 
 /** @param histories every selection of the figure's analysis, by name */
@@ -91,7 +89,7 @@ function seriesData(
     y,
     smooth: metric.sparse || curve.trailingMean === null ? null : scaled(curve.trailingMean, metric),
     supplied: suppliedOf(curve),
-    gaps: gapsOf(curve),
+    gaps: lineGapsOf(curve),
     restarts: restartsOf(curve),
     marks: at < 0 ? [] : [{ x: curve.x[at], y: y[at], label: analysis.shared_reference?.label ?? '' }]
   }
@@ -101,29 +99,6 @@ function suppliedOf({ source }: DisplayedCurve): number[] {
   const indexes: number[] = []
   for (let k = 0; k < source.length; k++) if (source[k] !== 0) indexes.push(k)
   return indexes
-}
-
-/** x of values that are not finite. An x at which the curve has a point is left out. */
-function gapsOf({ view, sources, x }: DisplayedCurve): Float64Array {
-  const { history, curve } = sources[0]
-  if (history === null || curve === null) return new Float64Array(0)
-  const gaps = view === 'step' ? curve.nonFiniteSteps.toSorted() : curve.nonFiniteTimes.map(time => displayHours(history, time)).sort()
-  // Two rows can have one step; the view shows that step once.
-  return gaps.filter((gap, i) => Number.isFinite(gap) && !hasStep(x, gap) && !(view === 'step' && gap === gaps[i - 1]))
-}
-
-/** Only observed points count, because a supplied point belongs to no session of the curve. */
-function restartsOf({ sources, source, observation, x }: DisplayedCurve): Float64Array {
-  const session = sources[0].curve?.session
-  const restarts: number[] = []
-  let before = -1
-  for (let k = 0; k < x.length; k++) {
-    if (source[k] !== 0 || session === undefined) continue
-    const current = session[observation[k]]
-    if (before >= 0 && current !== before && Number.isFinite(x[k])) restarts.push(x[k])
-    before = current
-  }
-  return Float64Array.from(restarts)
 }
 
 /** Returns the same array where the metric has no scale. */

@@ -4,7 +4,7 @@
  */
 import type { CurveFigureRequest, HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
 import type { CurvePlace, DisplayedCurve, FigureReadings, PanelReadings, PointReadings, SelectionHistory } from './contract.js'
-import { displayedCurve } from './display.js'
+import { displayedCurve, lineGapsOf, restartsOf } from './display.js'
 import { curveFor, historyFor, metricFor } from './join.js'
 import { displayHours } from './time.js'
 import type { Work } from './work.js'
@@ -73,10 +73,8 @@ function observationsOf(
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-function pointReadings(
-  { view, x, value, source, sources, observation }: DisplayedCurve,
-  { runs, provenances }: RepeatedTexts
-): PointReadings {
+function pointReadings(displayed: DisplayedCurve, { runs, provenances }: RepeatedTexts): PointReadings {
+  const { view, x, value, source, sources, observation } = displayed
   const points = Array.from(value, (logged, k) => {
     const { history, curve, provenance } = sources[source[k]]
     const told = { value: logged, provenance: provenances.place(provenance, () => provenance) }
@@ -102,6 +100,8 @@ function pointReadings(
     hours: points.map(point => point.hours),
     run: points.map(point => point.run),
     session: points.map(point => point.session),
-    provenance: points.map(point => point.provenance)
+    provenance: points.map(point => point.provenance),
+    gaps: Array.from(lineGapsOf(displayed)),
+    restarts: Array.from(restartsOf(displayed))
   }
 }

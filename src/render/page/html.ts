@@ -24,7 +24,7 @@ export class BodyWriter {
     this.#prose = prose
     this.#page = page
     this.#inputs = inputs
-    this.#panels = new Panels(part => prose.show(part), tableHref(prose, page, 'audit'))
+    this.#panels = new Panels(part => prose.show(part), tableHref(prose, page, 'audit'), inputs.claims)
   }
 
   /** The whole text, with the panels of its numbers behind it. */

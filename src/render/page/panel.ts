@@ -5,7 +5,8 @@
  * the Tab key; a group (groupHtml) is the one stop for all numbers of its paragraph, and lists them. All panels of a page
  * stand behind its text, each once, however often its number is printed.
  */
-import type { InputHash } from '../../compute/audit/contract.js'
+import type { AuditedClaim, InputHash } from '../../compute/audit/contract.js'
+import { parseReference } from '../../compute/documents.js'
 import type { ShownFormula, ShownOperand } from './explain.js'
 import { encodePath, STAND_IN_MARK } from './fill.js'
 import { PAGE_FILES, type Prose } from './prose.js'
@@ -57,13 +58,16 @@ export class Panels {
   readonly #show: Prose['show']
   /** address, from this page, of the page whose audit table has the ids of claims; null where no page has such a table */
   readonly #auditHref: string | null
+  /** by reference, the claim that states the value there */
+  readonly #claims: ReadonlyMap<string, string>
   readonly #numbers = new Map<string, Panelled>()
   readonly #written: string[] = []
   #groups = 0
 
-  constructor(show: Prose['show'], auditHref: string | null) {
+  constructor(show: Prose['show'], auditHref: string | null, claims: readonly AuditedClaim[]) {
     this.#show = show
     this.#auditHref = auditHref
+    this.#claims = new Map(claims.flatMap(({ id, from }) => (from.length === 1 ? [[from[0], id] as const] : [])).reverse())
   }
 
   /** The number as it stands in the prose, and how its group lists it. */
@@ -133,10 +137,18 @@ export class Panels {
     return `<dl>${list.join('')}</dl>`
   }
 
-  /** The formula in numbers, and each operand with what its own panel would say, folded. */
+  /** The formula in numbers, each a link, and each operand with what its own panel would say, folded. */
   #formula({ before, operands, between, after }: ShownFormula, depth: number): string {
-    const numbers = operands.map(({ value }) => exact(value)).join(between)
-    return `${escapeHtml(`${before}${numbers}${after}`)}${operands.map(operand => this.#operand(operand, depth + 1)).join('')}`
+    const numbers = operands.map(({ reference, value }) => link(this.#operandHref(reference), exact(value)))
+    const folded = operands.map(operand => this.#operand(operand, depth + 1))
+    return `${escapeHtml(before)}${numbers.join(escapeHtml(between))}${escapeHtml(after)}${folded.join('')}`
+  }
+
+  /** The row of the audit that states the value, else the output that holds it. */
+  #operandHref(reference: string): string {
+    const id = this.#claims.get(reference)
+    if (id !== undefined && this.#auditHref !== null) return `${this.#auditHref}#${claimId(id)}`
+    return outputHref(parseReference(reference)?.file ?? reference)
   }
 
   #operand({ reference, name, value }: ShownOperand, depth: number): string {

@@ -164,6 +164,8 @@ figure .at {
 }
 .reader table { width: 100%; table-layout: fixed; font-size: 0.7rem; line-height: inherit; margin-top: 0.3rem; }
 .reader :is(th, td) { padding: 0.1rem 0.4rem 0.1rem 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-weight: 400; }
+/* Names of curves are read whole. */
+.reader tbody th { white-space: normal; }
 .reader thead th { border-bottom: 1px solid var(--soft); color: var(--soft); }
 .reader thead :first-child { width: 20%; } .reader thead :nth-child(2) { width: 14%; } .reader thead :nth-child(3), .reader thead :nth-child(5) { width: 16%; }
 .reader thead :nth-child(4) { width: 4.5%; } .reader thead :nth-child(6) { width: 6%; } .reader thead :nth-child(7) { width: 8%; }

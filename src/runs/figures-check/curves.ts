@@ -9,7 +9,7 @@ import { whyNotShown } from '../../render/figures/scales.js'
 import { isDrawable } from '../../render/figures/style.js'
 import { cleanText } from '../../render/figures/text-width.js'
 import { HISTORY_PATHS } from '../../render/outputs/output-names.js'
-import { COLUMNS_PER_POINT } from '../../render/figures/curves/layers.js'
+import { COLUMNS_PER_POINT } from '../../render/figures/curves/style.js'
 import type { CurvePanel, FigureConstantsDocument } from '../../schema/outputs/figure-constants.js'
 import type { DataPoints, ExpectedSeries } from './compare.js'
 

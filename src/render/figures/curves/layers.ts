@@ -9,10 +9,8 @@ import { MEAN_LINE, POINT_OUTLINE } from '../style.js'
 import type { Range } from '../ticks.js'
 import type { Numbers } from '../../../compute/histories/contract.js'
 import type { DrawnSeries, Line } from './series.js'
-import { curveStyle, EDGE_MARK, LONE_POINT, PLAIN_LINE, RAW_CURVE, RESTART_TICK, SPARSE } from './style.js'
+import { COLUMNS_PER_POINT, curveStyle, EDGE_MARK, LONE_POINT, PLAIN_LINE, RAW_CURVE, RESTART_TICK, SPARSE } from './style.js'
 
-/** Columns per point of plot width. A column is about two pixels wide in a 300 dpi picture. */
-export const COLUMNS_PER_POINT = 2
 /** Number of markers on a line as long as the axis. */
 const MARKERS = 6
 const MARKER_SHIFTS = [0.25, 0.75, 0.5, 0.1] as const

@@ -33,6 +33,8 @@ export function curveStyle(slot: number): CurveStyle {
   return { ...SLOTS[slot % SLOTS.length], dash: ROUNDS[round] }
 }
 
+/** Columns per point of plot width. A column is about two pixels wide in a 300 dpi picture. */
+export const COLUMNS_PER_POINT = 2
 /** Lines of sparse metrics. They guide the eye between the markers. */
 export const SPARSE = { width: 1, dash: [3, 2] } as const
 /** A line of values without a trailing mean has the strong colour, but is thinner than a mean. */

@@ -1,6 +1,8 @@
 /** Where the panels of a picture are, as it says itself (`canvas/groups.ts`), and the axes of panels that are drawn anew. */
 import type { AxisScale } from '../../../schema/histories.js'
+import { decimateColumns } from '../../figures/decimate.js'
 import { logTicks, symlogTicks } from '../../figures/log-ticks.js'
+import { COLUMNS_PER_POINT } from '../../figures/curves/style.js'
 import { axisMap, whyNotShown } from '../../figures/scales.js'
 import { extent, fittingTicks, niceTicks, padRange, type Range, type Ticks } from '../../figures/ticks.js'
 import type { PanelPoints, SeriesPoints } from './points.js'
@@ -23,6 +25,8 @@ export interface PanelPlace {
 export interface PanelAxes {
   readonly x: Range
   readonly y: Range
+  /** points across the plot */
+  readonly width: number
   at(x: number, y: number): readonly [number, number]
 }
 
@@ -44,6 +48,7 @@ export function axesOf({ x: placeX, y: placeY }: PanelPlace, scale: AxisScale, x
   return {
     x,
     y,
+    width: placeX.to - placeX.from,
     at: (xValue, yValue) => [
       placeX.from + ((xValue - x.min) / (x.max - x.min)) * (placeX.to - placeX.from),
       placeY.from + ((map.forward(yValue) - low) / (high - low)) * (placeY.to - placeY.from)
@@ -60,19 +65,39 @@ export function valueAt({ x: { from, to } }: PanelPlace, { x }: PanelAxes, place
 export interface PlottedLine {
   readonly x: Float64Array
   readonly y: Float64Array
+  /** x of values that are not finite, where they break the line */
+  readonly gaps: readonly number[]
 }
 
+/** Logged values, or those of the mean. As in a picture, values that are not finite break the logged ones on a logarithmic axis. */
 export function plotted(
   { x, points }: SeriesPoints,
-  { multiply, divide }: PanelPoints['panel'],
-  values: ArrayLike<number> = points.value
+  { multiply, divide, scale }: PanelPoints['panel'],
+  mean: Float64Array | null = null
 ): PlottedLine {
-  return { x, y: Float64Array.from(values, value => (value * multiply) / divide) }
+  const y = Float64Array.from(mean ?? points.value, value => (value * multiply) / divide)
+  return { x, y, gaps: mean === null && scale.kind === 'log' ? points.gaps : [] }
 }
 
 /** The lines of a series: logged values, then the mean. */
 export function plottedLines(panel: PanelPoints['panel'], series: SeriesPoints): readonly PlottedLine[] {
   return [plotted(series, panel), ...(series.mean === null ? [] : [plotted(series, panel, series.mean)])]
+}
+
+/** Path of a line in an SVG. As a picture's, it breaks at a point that the axes cannot show, and at a gap. */
+export function pathOf({ x, y, gaps }: PlottedLine, scale: AxisScale, axes: PanelAxes): string {
+  const isShown = (i: number): boolean => Number.isFinite(x[i]) && whyNotShown(y[i], scale) === null
+  const isCut = (i: number): boolean => gaps.some(gap => gap > x[i - 1] && gap <= x[i])
+  let path = ''
+  for (let from = 0, to = 0; from < x.length; from = Math.max(to, from + 1)) {
+    for (to = from; to < x.length && isShown(to) && (to === from || !isCut(to)); to++);
+    const [xs, ys] = [x.subarray(from, to), y.subarray(from, to)]
+    for (const i of decimateColumns(xs, ys, axes.x, Math.ceil(axes.width * COLUMNS_PER_POINT))) {
+      const [atX, atY] = axes.at(xs[i], ys[i])
+      path += `${i === 0 ? 'M' : 'L'}${atX.toFixed(2)} ${atY.toFixed(2)}`
+    }
+  }
+  return path
 }
 
 /** One horizontal axis for all panels, with room at its ends. */

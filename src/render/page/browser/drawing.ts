@@ -3,8 +3,8 @@
  * another axis or other means than the picture has, the panels anew. The picture itself stays: its panels are only hidden
  * then, and paper has them all the same.
  */
-import { curveStyle, type CurveStyle } from '../../figures/curves/style.js'
-import { decimateColumns } from '../../figures/decimate.js'
+import { curveStyle, PLAIN_LINE, RAW_CURVE, RESTART_TICK, SPARSE, type CurveStyle } from '../../figures/curves/style.js'
+import { INK } from '../../figures/palette.js'
 import { whyNotShown } from '../../figures/scales.js'
 import { pageColor } from '../../figures/theme.js'
 import type { Ticks } from '../../figures/ticks.js'
@@ -14,6 +14,7 @@ import {
   ticksAlong,
   plottedLines,
   panelPlaces,
+  pathOf,
   plotted,
   valueAt,
   verticalRange,
@@ -24,10 +25,9 @@ import {
 } from './axes.js'
 import { pointAt, type PanelPoints, type ReadView } from './points.js'
 
-const COLUMNS_PER_POINT = 2
-const TEXT = pageColor('#1a1a1a')
-const AXIS = { stroke: pageColor('#4d4d4d'), 'stroke-width': 0.6 }
-const GRID = { stroke: pageColor('#e9e9e9'), 'stroke-width': 0.6 }
+const TEXT = pageColor(INK.text)
+const AXIS = { stroke: pageColor(INK.axis), 'stroke-width': 0.6 }
+const GRID = { stroke: pageColor(INK.grid), 'stroke-width': 0.6 }
 const PAPER = pageColor('#ffffff')
 const LABEL = { fill: TEXT, 'font-size': 8 }
 
@@ -103,17 +103,22 @@ export class Picture {
     const curves = series.map(one => ({ one, style: curveStyle(one.series.slot), lines: plottedLines(panel, one) }))
     for (const { style, lines } of curves) {
       const stroke = pageColor(lines.length > 1 ? style.faint : style.strong)
-      const dash = panel.sparse ? { 'stroke-dasharray': '3 2' } : {}
-      plot.append(
-        svg('path', { d: pathOf(lines[0], panel.scale, axes, width), stroke, 'stroke-width': lines.length > 1 ? 0.7 : 0.9, ...dash })
-      )
+      const dash = panel.sparse ? { 'stroke-dasharray': SPARSE.dash.join(' ') } : {}
+      const width = panel.sparse ? SPARSE.width : lines.length > 1 ? RAW_CURVE : PLAIN_LINE
+      plot.append(svg('path', { d: pathOf(lines[0], panel.scale, axes), stroke, 'stroke-width': width, ...dash }))
       if (panel.sparse) plot.append(...marks(lines[0], axes, style))
+    }
+    for (const { one, style } of curves) {
+      for (const restart of one.points.restarts) {
+        const [atX] = axes.at(restart, axes.y.min)
+        plot.append(
+          line(atX, y.from, atX, y.from - RESTART_TICK.length, { stroke: pageColor(style.strong), 'stroke-width': RESTART_TICK.width })
+        )
+      }
     }
     for (const { style, lines } of curves.filter(({ lines }) => lines.length > 1)) {
       const dash = style.dash.length === 0 ? {} : { 'stroke-dasharray': style.dash.join(' ') }
-      plot.append(
-        svg('path', { d: pathOf(lines[1], panel.scale, axes, width), stroke: pageColor(style.strong), 'stroke-width': 1.6, ...dash })
-      )
+      plot.append(svg('path', { d: pathOf(lines[1], panel.scale, axes), stroke: pageColor(style.strong), 'stroke-width': 1.6, ...dash }))
     }
     const isLowest = this.#places.every(other => other.x.from !== x.from || other.y.from <= y.from)
     const title = { 'text-anchor': 'middle', ...LABEL }
@@ -145,24 +150,6 @@ export class Picture {
           ]
     })
   }
-}
-
-/** Breaks where an axis cannot show a value, as a picture does on a logarithmic axis. */
-function pathOf({ x, y }: PlottedLine, scale: PanelPoints['panel']['scale'], axes: PanelAxes, width: number): string {
-  const finite = Array.from(x.keys()).filter(i => Number.isFinite(x[i]))
-  const [xs, ys] = [finite.map(i => x[i]), finite.map(i => y[i])]
-  let isBroken = true
-  let path = ''
-  for (const i of decimateColumns(xs, ys, axes.x, Math.ceil(width * COLUMNS_PER_POINT))) {
-    if (whyNotShown(ys[i], scale) !== null) {
-      isBroken = true
-      continue
-    }
-    const [atX, atY] = axes.at(xs[i], ys[i])
-    path += `${isBroken ? 'M' : 'L'}${atX.toFixed(2)} ${atY.toFixed(2)}`
-    isBroken = false
-  }
-  return path
 }
 
 /** The marks of a series, as the legend has them. */

@@ -3,6 +3,8 @@
  * Both are always there, so that nothing moves when they are filled.
  */
 import type { FigureReadings } from '../../../compute/histories/contract.js'
+import { curveStyle } from '../../figures/curves/style.js'
+import { pageColor } from '../../figures/theme.js'
 import { element } from '../../explorer/browser/dom.js'
 import { pointAt, type PanelPoints, type SeriesPoints, type ReadView } from './points.js'
 
@@ -25,9 +27,12 @@ export class FigureReadOut {
     this.#readings = readings
     const body = element('tbody')
     this.#cells = readings.panels.map(({ title, series }, p) =>
-      series.map(({ title: name }) => {
+      series.map(({ title: name, slot }) => {
         const cells = HEADINGS.map(heading => element('td', { text: NONE, attributes: { 'data-label': heading } }))
-        const heading = element('th', { attributes: { scope: 'row' } }, `${letter(p)} ${title}: `, element('b', { text: name }))
+        // The colour of its curve, which has no name where the panels are drawn anew.
+        const named = element('b', { text: name })
+        named.style.color = pageColor(curveStyle(slot).name)
+        const heading = element('th', { attributes: { scope: 'row' } }, `${letter(p)} ${title}: `, named)
         body.append(element('tr', {}, heading, ...cells))
         return cells
       })
