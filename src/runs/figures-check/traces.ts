@@ -4,9 +4,7 @@
  */
 import { join } from 'node:path'
 import { comparingWords } from '../../core/still.js'
-import { openStill, readWhole } from '../../core/still-file.js'
-import { Fault } from '../../core/errors.js'
-import { MAX_CSV_BYTES, readCsv } from '../../ingest/csv/table.js'
+import { openStill } from '../../core/still-file.js'
 import { asFloat64 } from '../../ingest/npz/npy.js'
 import { openNpzFile } from '../../ingest/npz/npz-file.js'
 import type { SvgPanel } from '../../ingest/svg/drawn-figure.js'
@@ -30,14 +28,7 @@ export function isSummary({ series }: SvgPanel): boolean {
 
 /** The markers of (a) or (b), by outcome. */
 export async function traceSeries(files: DataFiles, quantity: 'mean_value' | 'delta'): Promise<ExpectedSeries[]> {
-  const path = OUTPUT_PATHS.trajectories
-  const file = join(files.root, path)
-  const { head, rows } = readCsv(await readWhole(file, comparingWords('csv'), MAX_CSV_BYTES), file)
-  const column = (name: string): number => {
-    const at = head.indexOf(name)
-    if (at >= 0) return at
-    throw new Fault({ format: 'csv', problem: 'missing column', found: 'nothing', expected: name, place: { file } })
-  }
+  const { rows, column } = await files.csv(OUTPUT_PATHS.trajectories)
   const [trace, step, outcome, mean, delta] = ['trace', 'step', 'outcome', 'mean_value', 'delta'].map(column)
   const own = column(quantity)
   const byOrder = rows.every(row => row[step] === '')
