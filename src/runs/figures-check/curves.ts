@@ -54,10 +54,6 @@ export class CurvePoints {
     }
   }
 
-  has({ analysis }: CurveFigure): boolean {
-    return [...this.#curves.keys()].some(key => (JSON.parse(key) as unknown[])[0] === analysis)
-  }
-
   of(figure: CurveFigure, panel: CurvePanel, selection: string): PointColumns {
     const curve = this.#curves.get(JSON.stringify([figure.analysis, figure.view, panel.metric, selection]))
     const { x = [], value = [], mean = [], observed = [] } = curve ?? {}

@@ -19,8 +19,6 @@ import type { DataFiles } from './data-files.js'
 const BUCKETS_PER_POINT = 2
 const LAYOUT = { least: 0.75, most: 1.25 } as const
 
-export const TOKEN_VALUES = 'token values'
-
 /** Panels of many traces draw quantiles instead of markers. */
 export function isSummary({ series }: SvgPanel): boolean {
   return series.some(({ name }) => name.endsWith(', quartiles'))
@@ -97,7 +95,7 @@ export function exampleSeries({ values, starts }: ExampleArrays, { x: axis, seri
   const counts = bucketCounts(tokens, Math.abs(axis.to - axis.from))
   const boundaries = Float64Array.from(starts.subarray(1, -1), start => start - 0.5)
   return [
-    { name: TOKEN_VALUES, kind: 'line', either: counts.map(kept), total: tokens },
+    { name: 'token values', kind: 'line', either: counts.map(kept), total: tokens },
     { name: 'turn boundary', kind: 'ticks', either: [() => ({ x: boundaries, y: boundaries })], total: boundaries.length },
     { name: 'span mean', kind: 'line', either: [() => ends], total: ends.x.length },
     { name: 'span of one token', kind: 'markers', either: [() => dots], total: lone.length }
