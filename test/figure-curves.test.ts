@@ -285,6 +285,13 @@ t.test('decimation by columns', async t => {
     )
   })
 
+  t.test('of two columns four points are all kept, and of five in one column the first, lowest, highest and last', async t => {
+    const y = [3, 2, 1, 4, 0]
+    const x = y.map(() => 0)
+    t.same([...decimateColumns(x.slice(0, 4), y.slice(0, 4), { min: 0, max: 1 }, 2)], [0, 1, 2, 3])
+    t.same([...decimateColumns(x, y, { min: 0, max: 1 }, 2)], [0, 3, 4])
+  })
+
   t.test('keeps all of few points, and of many every extreme of every column', async t => {
     const random = seededRandom(12)
     for (let round = 0; round < 300; round++) {

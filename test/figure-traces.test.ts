@@ -59,6 +59,12 @@ t.test('many traces are a summary of each outcome', async t => {
     [1, 1.5, 3.5, 4.75, 8]
   )
   t.notOk(isMany(traces(40, 20, BOTH).map(({ step }) => step)))
+  const places = (count: number, at: number) => Array.from({ length: count }, (_, i) => i % at)
+  t.same(
+    [places(200, 200), places(201, 201), places(14, 1), places(15, 1)].map(isMany),
+    [false, true, false, true],
+    'more than 200, or more than 14 at one place'
+  )
   t.ok(isMany(traces(64, 1, BOTH).map(({ step }) => step)), 'few, but all at one place')
   const config = buildFigure08(CASES['many-traces'])
   t.equal(config.panels[0].title, 'Mean value (median, quartiles, 5\u201395 %)')

@@ -15,7 +15,9 @@ export async function verifyFigures(out: string, options: VerifyCommand, io: Cli
     const faults = figureFaults(report, out)
     const exitCode = faults.length > 0 ? EXIT.checkFailed : EXIT.ok
     reporter.tellFaults(faults)
-    const verdict = verdictLine(exitCode, [...problems(faults.length), `${formatCount(report.counts.ok)} series as in the data`])
+    const { ok, differs } = report.counts
+    const compared = ok + differs === 0 ? 'nothing was compared' : `${formatCount(ok)} series as in the data`
+    const verdict = verdictLine(exitCode, [...problems(faults.length), compared])
     await reporter.tell(table => `figures in ${out}\n${figuresTable(report, table)}${uncheckedLine(report)}${verdict}`)
     return { exitCode, report: { outputs: out, ...report } }
   })

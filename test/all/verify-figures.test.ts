@@ -25,9 +25,16 @@ const DATA = [
   'wandb/points.arrow',
   'training_data/critic-trace-statistics.json',
   'training_data/critic-trace-trajectories.csv',
-  'training_data/critic-trace-arrays.npz'
+  'training_data/critic-trace-arrays.npz',
+  'training_data/critic-diagnostics.json'
 ]
-const [CURVES, BARS, TRACES] = ['03-training-by-step', '01-scores', '08-critic-traces'].map(name => `figures/${name}.svg`)
+const [CURVES, BARS, TRACES, QUALITY, JUMPS] = [
+  '03-training-by-step',
+  '01-scores',
+  '08-critic-traces',
+  'critic-quality',
+  'boundary-jumps'
+].map(name => `figures/${name}.svg`)
 let replica = ''
 
 t.before(async () => {
@@ -106,6 +113,65 @@ t.test('figures of traces, which a bundle draws, are in groups too', async t => 
   const { code, stdout, stderr } = await runCli(['verify', '--figures', join(out, 'snapshot')])
   t.match({ code, stderr }, { code: 0, stderr: '' })
   t.match(stdout, /^figures\/08-critic-traces\.svg +10 +0 /m)
+  const over = await runCli(['verify', '--figures', out])
+  t.match(over, { code: 0, stderr: '' })
+  t.match(over.stdout, /^figures\/critic-traces-over-steps\.svg +16 +0 +32 +32 *$/m)
+  const file = join(out, 'critic-trace-by-step.csv')
+  const table = readFileSync(file, 'utf8')
+  const after = async (change: (text: string) => string) => {
+    writeFileSync(file, change(table))
+    return checkFigures(out)
+  }
+  const jumps = await after(text => text.replace(',3,0.23076923076923078,', ',4,0.23076923076923078,'))
+  t.match(messages(jumps, out), [
+    /^x 1, y 23\.0769, expected x 1, y 30\.769\d+ .*panel b, at turn boundaries, index 0\)$/,
+    /panel b, at turn boundaries, marker, index 0\)$/
+  ])
+  // A second snapshot of the same steps: rates and mean changes stay, the traces are twice as many, and the table does not tell the mean values.
+  const twice = await after(text => text + text.replace(/^.*\n/, '').replaceAll('snapshot,', 'other,'))
+  const of = (panel: string) => twice.figures[0].series.filter(one => one.panel === panel).map(({ status }) => status)
+  t.same(
+    ['a', 'b', 'c', 'd'].map(panel => [...new Set(of(panel))]),
+    [['unchecked'], ['ok'], ['differs'], ['ok']]
+  )
+  t.match(messages(twice, out)[0], /y 1, expected x 1, y 2 .*panel c, success, index 0\)$/)
+})
+
+t.test('figures of the diagnostics', async t => {
+  const out = folder(QUALITY, JUMPS)
+  const { figures } = await checkFigures(out)
+  const statuses = figures.map(({ series }) => series.map(({ panel, status }) => `${panel} ${status}`))
+  t.same([...new Set(statuses[0])], ['a ok', 'b unchecked'])
+  t.same([...new Set(statuses[1])], ['a ok', 'b ok', 'c ok', 'd ok'])
+  const { quality } = JSON.parse(readFileSync(join(out, DATA[5]), 'utf8'))
+  const fourth = quality.by_outcome.success.by_decile[3].mse
+  const value = (field: string, change: (value: number) => number) => (text: string) => {
+    const document = JSON.parse(text)
+    const estimate = document.quality.by_outcome.success.by_decile[3].mse
+    estimate[field] = change(estimate[field])
+    return JSON.stringify(document)
+  }
+  const off = (was: number): number => was + 0.0001
+  const at = (y: number): RegExp => new RegExp(`expected x 35, y ${off(y)} `)
+  t.match(await changed(QUALITY, DATA[5], value('value', off)), [at(fourth.value)])
+  t.match(await changed(QUALITY, DATA[5], value('high', off)), [at(fourth.high)])
+  t.match(await changed(QUALITY, DATA[5], value('low', off)), [at(fourth.low)])
+  const area = (change: (group: string) => string) => changed(JUMPS, JUMPS, inSeries('a', 'inside turns, interval', change))
+  t.match(await area(corner(2, () => '')), [/expected x 0\.005, y \S+ .*index 2\)$/])
+  t.match(await area(group => group.replace('Z', 'L60 60Z')), [/^x 0\.0\d+, y 1\.\d+, expected no further corner .*index 16\)$/])
+  t.match(await area(group => group.replace(/<path.*/s, '')), [/^no further corner, expected x 0\.001, y .*index 0\)$/])
+  t.match(
+    await changed(
+      JUMPS,
+      JUMPS,
+      inSeries(
+        'a',
+        'guide',
+        corner(1, (x, y) => `L${x + 1} ${y}`)
+      )
+    ),
+    [/expected x 0\.1, y /]
+  )
 })
 
 t.test('what is changed is found, with its place', async t => {
@@ -205,6 +271,9 @@ t.test('a changed value of the data is found', async t => {
   rmSync(file)
   const { figures } = await checkFigures(out)
   t.match(figures, [{ file: CURVES, reason: 'wandb/points.arrow is missing', series: [] }])
+  const { code, stdout } = await runCli(['verify', '--figures', out])
+  t.equal(code, 0)
+  t.match(stdout, /^verdict: ok, nothing was compared$/m)
 })
 
 t.test('a file that is no figure of this program', async t => {

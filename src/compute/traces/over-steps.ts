@@ -47,7 +47,7 @@ const KINDS = [
 export const STEPS_FIGURE = 'critic-traces-over-steps'
 
 /** Above this number of steps a marker at each point hides the line. */
-const MOST_MARKERS = 60
+export const MOST_MARKERS = 60
 
 /**
  * @param threshold of jumps; null: it differs between the snapshots

@@ -9,7 +9,7 @@
 import { createCanvas, type CanvasRenderingContext2D } from 'canvas'
 import { Fault, printable } from '../../core/errors.js'
 
-/** SvgAttributes of an element, in their order. A value of null is left out. */
+/** Attributes of an element, in their order. A value of null is left out. */
 export type SvgAttributes = { readonly [name: string]: string | number | null }
 
 /** Groups of elements, for those who read or change the file. Formats without groups have `NO_GROUPS`. */

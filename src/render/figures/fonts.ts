@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { readStillSync } from '../../core/still-file-sync.js'
 import { readFontFile, type FontFile } from './font-file.js'
 
-export const OPTIONAL_FONT = '@expo-google-fonts/noto-sans-sc'
+const OPTIONAL_FONT = '@expo-google-fonts/noto-sans-sc'
 const OPTIONAL_FILE = '400Regular/NotoSansSC_400Regular.ttf'
 /** Regular, upright fonts with outlines: a line for each, with the characters that it has as ranges in hexadecimal. */
 const LIST = ['--format', '%{file}\t%{index}\t%{charset}\n', ':weight=80:slant=0:outline=True'] as const

@@ -173,12 +173,12 @@ export function pointMark({ pointStyle, rotation, radius, fill, strong }: Series
 }
 
 /** Width of a legend key with its label, without the gap to the next key. */
-export function keyWidth({ kind, label }: KeyEntry): number {
+function keyWidth({ kind, label }: KeyEntry): number {
   return KEY_LENGTH[kind] + KEY_GAP.label + drawnWidth(label, TEXT_SIZE)
 }
 
 /** Legend keys in a row that starts at `left` and is centred on the line `y`. */
-export function legendRow(left: number, y: number, entries: readonly KeyEntry[]): LegendKey[] {
+function legendRow(left: number, y: number, entries: readonly KeyEntry[]): LegendKey[] {
   let x = left
   return entries.map(entry => {
     const length = KEY_LENGTH[entry.kind]

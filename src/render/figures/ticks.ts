@@ -40,7 +40,7 @@ const LEAST_HALF = 1e-300
 const ROUNDING = 2 ** -23
 
 /** Whether the ends of a range are equal, or differ by rounding alone. An axis of that length would be unreadable. */
-export function isTooShort({ min, max }: Range): boolean {
+function isTooShort({ min, max }: Range): boolean {
   return !(max / 2 - min / 2 > Math.max(Math.max(Math.abs(min), Math.abs(max)) * ROUNDING, LEAST_HALF))
 }
 

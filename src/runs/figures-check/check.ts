@@ -9,18 +9,25 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeCause, EXIT, Fault } from '../../core/errors.js'
 import { compareCodepoints } from '../../core/paths.js'
+import { STEPS_FIGURE } from '../../compute/traces/over-steps.js'
 import { readDrawnFigure, type SvgPanel } from '../../ingest/svg/drawn-figure.js'
+import type { BandPanel } from '../../render/figures/bands/panel.js'
+import { boundaryJumps, sweepPanel } from '../../render/figures/boundary-jumps/index.js'
+import { criticQuality, drawnPanels, qualityPanels } from '../../render/figures/critic-quality/index.js'
 import { isDrawable } from '../../render/figures/style.js'
 import { LETTERS } from '../../render/figures/sheet.js'
 import { FIGURE_CONSTANTS } from '../../schema/outputs.js'
+import { CRITIC_DIAGNOSTICS, type CriticDiagnosticsDocument } from '../../schema/outputs/critic-diagnostics.js'
 import { TRACE_STATISTICS } from '../../schema/outputs/trace-statistics.js'
-import { OUTPUT_PATHS } from '../../render/outputs/output-names.js'
+import { BATCH_STEPS, DIAGNOSTIC_PATHS, OUTPUT_PATHS } from '../../render/outputs/output-names.js'
 import { FIGURE_CONSTANTS_DOCUMENT } from '../../schema/outputs/figure-constants.js'
 import { checkBars, type BarFigure } from './bars.js'
 import type { FigureCheck, FiguresReport, SeriesCheck } from './contract.js'
 import { CURVE_DATA, CurvePoints, curveSeries, isUnchecked, type CurveFigure } from './curves.js'
 import { DataFiles } from './data-files.js'
+import { bandSeriesOf } from './diagnostics.js'
 import { checkPanel } from './panel.js'
+import { STEP_PANELS, stepSeries } from './steps.js'
 import { exampleArrays, exampleSeries, isSummary, traceSeries } from './traces.js'
 
 type ComparedFigure = Pick<FigureCheck, 'data' | 'reason' | 'series'>
@@ -71,6 +78,9 @@ async function compared(name: string, panels: readonly SvgPanel[], files: DataFi
   if (figure?.kind === 'curves') return curveFigure(figure, panels, files)
   if (figure?.kind === 'bars') return barFigure(figure, panels)
   if (name === TRACE_FIGURE) return traceFigure(panels, files)
+  if (name === STEPS_FIGURE) return stepsFigure(panels, files)
+  const planned = DIAGNOSTIC_PANELS.get(name)
+  if (planned !== undefined) return diagnosticFigure(planned, panels, files)
   return { data: [], reason: 'no data file is known for it', series: [] }
 }
 
@@ -87,6 +97,40 @@ async function curveFigure(figure: CurveFigure, panels: readonly SvgPanel[], fil
     withPanel(panels, LETTERS[k], drawn => checkPanel(drawn, curveSeries(figure, panel, curves, drawn), isUnchecked))
   )
   return { data, reason: null, series: [...series, ...surplus(panels, figure.panels.length)] }
+}
+
+async function stepsFigure(panels: readonly SvgPanel[], files: DataFiles): Promise<ComparedFigure> {
+  const data = [BATCH_STEPS]
+  if (!(await files.has(BATCH_STEPS))) return { data, reason: `${BATCH_STEPS} is missing`, series: [] }
+  const series: SeriesCheck[] = []
+  for (const letter of STEP_PANELS) {
+    const panel = panels.find(one => one.letter === letter)
+    const { told, untold } = panel === undefined ? { told: [], untold: [] } : await stepSeries(files, panel)
+    series.push(...withPanel(panels, letter, drawn => checkPanel(drawn, told, name => untold.includes(name))))
+  }
+  return { data, reason: null, series: [...series, ...surplus(panels, STEP_PANELS.length)] }
+}
+
+/** Panels as the document gives them; null: it does not say what one draws. */
+type PlannedPanels = (document: CriticDiagnosticsDocument) => ReadonlyArray<Pick<BandPanel, 'series' | 'guides'> | null>
+
+const DIAGNOSTIC_PANELS: ReadonlyMap<string, PlannedPanels> = new Map<string, PlannedPanels>([
+  [criticQuality.name, document => drawnPanels(qualityPanels(document).panels).drawn],
+  [
+    boundaryJumps.name,
+    // The means of each trajectory, which (b) draws, are in no output.
+    document => [sweepPanel([document, ...(document.against === null ? [] : [document.against])], document.settings.jump_threshold), null]
+  ]
+])
+
+async function diagnosticFigure(planned: PlannedPanels, panels: readonly SvgPanel[], files: DataFiles): Promise<ComparedFigure> {
+  const path = DIAGNOSTIC_PATHS.document
+  if (!(await files.has(path))) return { data: [path], reason: `${path} is missing`, series: [] }
+  const plans = planned(await files.json(path, CRITIC_DIAGNOSTICS))
+  const series = plans.flatMap((plan, k) =>
+    withPanel(panels, LETTERS[k], drawn => checkPanel(drawn, plan === null ? [] : bandSeriesOf(plan, drawn), () => plan === null))
+  )
+  return { data: [path], reason: null, series: [...series, ...surplus(panels, plans.length)] }
 }
 
 /** Panels (a) and (b) have a marker for each trace; those behind them show the examples that there are, in this order. */

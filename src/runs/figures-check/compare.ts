@@ -14,11 +14,12 @@ export interface DataPoints {
 
 /**
  * `line`: all points in their order, each a corner of the line, and markers on some. `markers`: all points in any order. `some`: what is
- * drawn is one of the points. `ticks`: an upright line at every x, but for those that lie close behind one.
+ * drawn is one of the points. `area`: all points in their order around it. `ticks`: an upright line at every x, but for those that lie
+ * close behind one.
  */
 export interface ExpectedSeries {
   readonly name: string
-  readonly kind: 'line' | 'markers' | 'some' | 'ticks'
+  readonly kind: 'line' | 'markers' | 'some' | 'area' | 'ticks'
   /** What may be drawn of the data: several where decimation depends on a width that the file states rounded. */
   readonly either: ReadonlyArray<() => DataPoints>
   /** points of the data before decimation */
@@ -133,6 +134,37 @@ function lineDifference(plot: Plot, series: SvgSeries, points: DataPoints): Diff
   return dot < dots ? { index: count, found: `a marker at ${plot.text(markers, dot)}`, expected: 'markers on points' } : null
 }
 
+function outline({ paths }: SvgSeries): Positions {
+  return paths.flatMap(({ parts }) => parts.flatMap(part => part.points))
+}
+
+export function countDrawn(series: SvgSeries, kind: ExpectedSeries['kind'] | undefined): number {
+  if (kind === 'area') return cornersOf(outline(series)).length
+  const { line, markers } = marksOf(series.paths)
+  return (line.length > 0 ? line : markers).length / 2
+}
+
+/** Chart.js repeats a corner where it turns, and two points of the data may be in one place: of equal corners in a row one is compared. */
+function areaDifference(plot: Plot, series: SvgSeries, points: DataPoints): Difference | null {
+  const corners = outline(series)
+  const wanted = plot.positions(points)
+  const drawn = cornersOf(corners)
+  const asked = cornersOf(wanted)
+  for (const [k, i] of asked.entries()) {
+    if (k >= drawn.length) return { index: i, found: 'no further corner', expected: textOf(points, i) }
+    if (!same(corners, drawn[k], wanted, i)) return { index: i, found: plot.text(corners, drawn[k]), expected: textOf(points, i) }
+  }
+  const more = drawn.at(asked.length)
+  return more === undefined ? null : { index: points.x.length, found: plot.text(corners, more), expected: 'no further corner' }
+}
+
+/** Indexes of the points that are not where the one before them is, as far as the file's digits tell. */
+function cornersOf(positions: ArrayLike<number>): number[] {
+  const rounded = Array.from(positions, position => position.toFixed(3))
+  const indexes = Array.from({ length: rounded.length / 2 }, (_, i) => i)
+  return indexes.filter(i => i === 0 || rounded[2 * i] !== rounded[2 * i - 2] || rounded[2 * i + 1] !== rounded[2 * i - 1])
+}
+
 /** @param all whether every point has its marker; what is not joined by lines has no order */
 function markerDifference(plot: Plot, series: SvgSeries, points: DataPoints, all: boolean): Difference | null {
   const { markers, line } = marksOf(series.paths)
@@ -170,6 +202,7 @@ const COMPARE: Readonly<Record<ExpectedSeries['kind'], (plot: Plot, series: SvgS
   line: lineDifference,
   markers: (plot, series, points) => markerDifference(plot, series, points, true),
   some: (plot, series, points) => markerDifference(plot, series, points, false),
+  area: areaDifference,
   ticks: tickDifference
 }
 

@@ -54,10 +54,6 @@ export class CurvePoints {
     }
   }
 
-  has({ analysis }: CurveFigure): boolean {
-    return [...this.#curves.keys()].some(key => (JSON.parse(key) as unknown[])[0] === analysis)
-  }
-
   of(figure: CurveFigure, panel: CurvePanel, selection: string): PointColumns {
     const curve = this.#curves.get(JSON.stringify([figure.analysis, figure.view, panel.metric, selection]))
     const { x = [], value = [], mean = [], observed = [] } = curve ?? {}
@@ -92,6 +88,19 @@ function thinned(points: DataPoints, x: SvgAxis): ExpectedSeries['either'] {
   return [columns, columns - 1, columns + 1].map(count => () => at(points, decimateColumns(points.x, points.y, x, count)))
 }
 
+function line(name: string, points: DataPoints, x: SvgAxis): ExpectedSeries {
+  return { name, kind: 'line', either: thinned(points, x), total: points.x.length }
+}
+
+/**
+ * A curve without a mean.
+ * @param seen points that may have a marker; in a sparse panel each has one
+ */
+export function lineWithMarkers(name: string, points: DataPoints, seen: DataPoints, x: SvgAxis, sparse: boolean): ExpectedSeries[] {
+  const either = sparse ? thinned(seen, x) : [() => seen]
+  return [line(name, points, x), { name: `${name}, marker`, kind: sparse ? 'markers' : 'some', either, total: seen.x.length }]
+}
+
 /** The series of a panel that have points. */
 export function curveSeries(
   figure: CurveFigure,
@@ -104,18 +113,10 @@ export function curveSeries(
     const raw = shown(x, value, axes.y, panel)
     const smooth = panel.sparse || panel.trailing_mean === null ? null : shown(x, mean, axes.y, panel)
     const name = cleanText(title)
-    const line = (of: string, points: DataPoints): ExpectedSeries => ({
-      name: of,
-      kind: 'line',
-      either: thinned(points, axes.x),
-      total: points.x.length
-    })
-    const seen = shown(x, observed, axes.y, panel)
-    const markers = { name: `${name}, marker`, either: panel.sparse ? thinned(seen, axes.x) : [() => seen], total: seen.x.length }
     if (raw.x.length === 0) return []
     return smooth === null
-      ? [line(name, raw), { ...markers, kind: panel.sparse ? 'markers' : 'some' }]
-      : [line(`${name}, raw`, raw), line(name, smooth)]
+      ? lineWithMarkers(name, raw, shown(x, observed, axes.y, panel), axes.x, panel.sparse)
+      : [line(`${name}, raw`, raw, axes.x), line(name, smooth, axes.x)]
   })
 }
 

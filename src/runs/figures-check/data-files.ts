@@ -8,14 +8,23 @@ import { comparingWords } from '../../core/still.js'
 import { readWhole } from '../../core/still-file.js'
 import { readJsonFile } from '../../core/strict-json.js'
 import { errorCode } from '../../core/paths.js'
+import { MAX_CSV_BYTES, readCsv } from '../../ingest/csv/table.js'
 
 const MAX_JSON_BYTES = 256 * 1024 * 1024
 /** Points of curves: 80 bytes each. */
 const MAX_POINTS_BYTES = 2 ** 30
 
+/** A CSV output. */
+export interface DataTable {
+  readonly rows: ReadonlyArray<readonly string[]>
+  /** Number of a column. @throws Fault exit 3: it has none of this name */
+  column(name: string): number
+}
+
 export class DataFiles {
   readonly root: string
   readonly #documents = new Map<string, unknown>()
+  readonly #tables = new Map<string, DataTable>()
   #points: Table | null = null
 
   constructor(root: string) {
@@ -40,6 +49,22 @@ export class DataFiles {
       this.#documents.set(path, kind.read(value, '', { format: 'output', place: { file }, paths: [] }))
     }
     return this.#documents.get(path) as Infer<K>
+  }
+
+  /** @throws Fault exit 3 */
+  async csv(path: string): Promise<DataTable> {
+    const known = this.#tables.get(path)
+    if (known !== undefined) return known
+    const file = join(this.root, path)
+    const { head, rows } = readCsv(await readWhole(file, comparingWords('csv'), MAX_CSV_BYTES), file)
+    const column = (name: string): number => {
+      const at = head.indexOf(name)
+      if (at >= 0) return at
+      throw new Fault({ format: 'csv', problem: 'missing column', found: 'nothing', expected: name, place: { file } })
+    }
+    const table = { rows, column }
+    this.#tables.set(path, table)
+    return table
   }
 
   /** An Arrow file, as a table. @throws Fault exit 3 */

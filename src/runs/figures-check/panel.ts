@@ -1,13 +1,7 @@
 /** One panel against the series that its data are to give. */
-import type { SvgPanel, SvgSeries } from '../../ingest/svg/drawn-figure.js'
-import { difference, Plot, type ExpectedSeries } from './compare.js'
+import type { SvgPanel } from '../../ingest/svg/drawn-figure.js'
+import { countDrawn, difference, Plot, type ExpectedSeries } from './compare.js'
 import type { SeriesCheck } from './contract.js'
-import { marksOf } from './marks.js'
-
-function countOf({ paths }: SvgSeries): number {
-  const { line, markers } = marksOf(paths)
-  return (line.length > 0 ? line : markers).length / 2
-}
 
 /**
  * Every drawn series has its data, and every series of the data is drawn, but for those of which `some` points are drawn.
@@ -17,9 +11,9 @@ export function checkPanel(panel: SvgPanel, expected: readonly ExpectedSeries[],
   const plot = new Plot(panel)
   const left = [...expected]
   const checks = panel.series.map((series): SeriesCheck => {
-    const about = { panel: panel.letter, series: series.name, drawn: countOf(series) }
     // Two series may have one name.
     const named = left.filter(({ name }) => name === series.name)
+    const about = { panel: panel.letter, series: series.name, drawn: countDrawn(series, named.at(0)?.kind) }
     const compared = named.map(one => ({ one, found: difference(plot, series, one) }))
     const best = compared.find(({ found }) => found === null) ?? compared.at(0)
     if (best === undefined) {

@@ -4,9 +4,7 @@
  */
 import { join } from 'node:path'
 import { comparingWords } from '../../core/still.js'
-import { openStill, readWhole } from '../../core/still-file.js'
-import { Fault } from '../../core/errors.js'
-import { MAX_CSV_BYTES, readCsv } from '../../ingest/csv/table.js'
+import { openStill } from '../../core/still-file.js'
 import { asFloat64 } from '../../ingest/npz/npy.js'
 import { openNpzFile } from '../../ingest/npz/npz-file.js'
 import type { SvgPanel } from '../../ingest/svg/drawn-figure.js'
@@ -21,8 +19,6 @@ import type { DataFiles } from './data-files.js'
 const BUCKETS_PER_POINT = 2
 const LAYOUT = { least: 0.75, most: 1.25 } as const
 
-export const TOKEN_VALUES = 'token values'
-
 /** Panels of many traces draw quantiles instead of markers. */
 export function isSummary({ series }: SvgPanel): boolean {
   return series.some(({ name }) => name.endsWith(', quartiles'))
@@ -30,14 +26,7 @@ export function isSummary({ series }: SvgPanel): boolean {
 
 /** The markers of (a) or (b), by outcome. */
 export async function traceSeries(files: DataFiles, quantity: 'mean_value' | 'delta'): Promise<ExpectedSeries[]> {
-  const path = OUTPUT_PATHS.trajectories
-  const file = join(files.root, path)
-  const { head, rows } = readCsv(await readWhole(file, comparingWords('csv'), MAX_CSV_BYTES), file)
-  const column = (name: string): number => {
-    const at = head.indexOf(name)
-    if (at >= 0) return at
-    throw new Fault({ format: 'csv', problem: 'missing column', found: 'nothing', expected: name, place: { file } })
-  }
+  const { rows, column } = await files.csv(OUTPUT_PATHS.trajectories)
   const [trace, step, outcome, mean, delta] = ['trace', 'step', 'outcome', 'mean_value', 'delta'].map(column)
   const own = column(quantity)
   const byOrder = rows.every(row => row[step] === '')
@@ -106,7 +95,7 @@ export function exampleSeries({ values, starts }: ExampleArrays, { x: axis, seri
   const counts = bucketCounts(tokens, Math.abs(axis.to - axis.from))
   const boundaries = Float64Array.from(starts.subarray(1, -1), start => start - 0.5)
   return [
-    { name: TOKEN_VALUES, kind: 'line', either: counts.map(kept), total: tokens },
+    { name: 'token values', kind: 'line', either: counts.map(kept), total: tokens },
     { name: 'turn boundary', kind: 'ticks', either: [() => ({ x: boundaries, y: boundaries })], total: boundaries.length },
     { name: 'span mean', kind: 'line', either: [() => ends], total: ends.x.length },
     { name: 'span of one token', kind: 'markers', either: [() => dots], total: lone.length }

@@ -2,7 +2,7 @@
  * `boundary-jumps`: does the critic change its mind between turns? (a) The share of transitions whose |change| of value exceeds x,
  * between turns and inside them. (b) The mean |change| of each trajectory, between turns against inside.
  */
-import type { Diagnosis, DiagnosedSet } from '../../../compute/diagnostics/contract.js'
+import type { Diagnosis, DiagnosedSet, StatedSet } from '../../../compute/diagnostics/contract.js'
 import { bandPanels, diagonal, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, LOOKS, type BandSeries } from '../bands/series.js'
 import { bandLegend, bandSheet, bandsText } from '../bands/sheet.js'
@@ -25,7 +25,7 @@ const MAX_POINTS = 2000
 const LOG = { kind: 'log' } as const
 
 /** Shares above 0 alone: a logarithmic axis has no place for 0. */
-function sweepSeries({ quality }: DiagnosedSet, suffix: string, isOther: boolean): BandSeries[] {
+function sweepSeries({ quality }: Pick<StatedSet, 'quality'>, suffix: string, isOther: boolean): BandSeries[] {
   return (['boundary', 'internal'] as const).map(kind =>
     bandSeries(
       `${kind === 'boundary' ? 'between turns' : 'inside turns'}${suffix}`,
@@ -78,6 +78,21 @@ function squareEnds(range: Range | null): Range {
   return { min: range.min / 10 ** room, max: range.max * 10 ** room }
 }
 
+type NamedQuality = Pick<StatedSet, 'quality' | 'source'>
+
+/** Panel (a). @param sets the named one first */
+export function sweepPanel(sets: readonly NamedQuality[], threshold: number): Omit<BandPanel, 'box'> {
+  return {
+    label: '(a)',
+    title: 'Share of transitions with |change| > x',
+    x: { title: `x (reward); vertical line: threshold ${threshold}`, scale: LOG },
+    y: { title: 'Share of transitions', scale: LOG },
+    series: sets.flatMap((set, i) => sweepSeries(set, i === 0 ? '' : `, ${set.source.name}`, i > 0)),
+    guides: (x, y) => (threshold > x.min && threshold < x.max ? [{ from: [threshold, y.min], to: [threshold, y.max] }] : []),
+    empty: 'no change of value'
+  }
+}
+
 /** The panels without their places. */
 function panelsOf(diagnosis: Diagnosis): ReadonlyArray<Omit<BandPanel, 'box'>> {
   const { against, source, settings } = diagnosis
@@ -89,18 +104,11 @@ function panelsOf(diagnosis: Diagnosis): ReadonlyArray<Omit<BandPanel, 'box'>> {
   const total = sets.reduce((sum, { set }) => sum + set.jumps.length, 0)
   const shown = scatter.drawn < total ? `, ${formatFigureCount(scatter.drawn)} of ${formatFigureCount(total)} drawn` : ' of each trajectory'
   const ends = squareEnds(scatter.range)
-  const { jumpThreshold } = settings
   return [
-    {
-      label: '(a)',
-      title: 'Share of transitions with |change| > x',
-      x: { title: `x (reward); vertical line: threshold ${jumpThreshold}`, scale: LOG },
-      y: { title: 'Share of transitions', scale: LOG },
-      series: sets.flatMap(({ set, label }, i) => sweepSeries(set, i === 0 ? '' : `, ${label}`, i > 0)),
-      guides: (x, y) =>
-        jumpThreshold > x.min && jumpThreshold < x.max ? [{ from: [jumpThreshold, y.min], to: [jumpThreshold, y.max] }] : [],
-      empty: 'no change of value'
-    },
+    sweepPanel(
+      sets.map(({ set }) => set),
+      settings.jumpThreshold
+    ),
     {
       label: '(b)',
       title: `Mean |change|${shown}`,

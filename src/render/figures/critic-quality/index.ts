@@ -3,7 +3,7 @@
  * steps, values and error over them. Where a sampling design makes pooled statistics meaningless, the two outcomes stand in
  * their place.
  */
-import type { Diagnosis, Estimate, Quality } from '../../../compute/diagnostics/contract.js'
+import type { Diagnosis, Estimate, Quality, StatedDiagnosis } from '../../../compute/diagnostics/contract.js'
 import { across, bandPanels, diagonal, type AxisPlan, type BandPanel } from '../bands/panel.js'
 import { bandSeries, dashed, isDrawn, LOOKS, type BandSeries, type Look } from '../bands/series.js'
 import { bandLegend, bandSheet, bandsText } from '../bands/sheet.js'
@@ -57,13 +57,16 @@ const PROGRESS: AxisPlan = { title: 'Progress through the trajectory (%)', ends:
 /** A panel without its letter and its place, which follow from what is drawn. */
 export type PlannedPanel = Omit<BandPanel, 'label' | 'box'>
 
+/** What the document states of the critic, or of two. */
+export type StatedQuality = Pick<StatedDiagnosis, 'quality' | 'against' | 'source'>
+
 export interface QualityPanels {
   readonly panels: readonly PlannedPanel[]
   readonly legend: readonly BandSeries[]
 }
 
-/** What the panels show, before they are laid out. */
-export function qualityPanels({ quality, against, source }: Diagnosis): QualityPanels {
+/** What the panels show of the document, before they are laid out. */
+export function qualityPanels({ quality, against, source }: StatedQuality): QualityPanels {
   const other = against?.quality ?? null
   const [own, against_] = against === null ? ['all trajectories', ''] : [source.name, against.source.name]
   const strata = [...strataOf(quality, own, LOOKS.own, false), ...(other === null ? [] : strataOf(other, against_, LOOKS.against, true))]
@@ -189,13 +192,17 @@ function shortReason(reason: string | undefined): string {
   return reason.startsWith('refused') ? 'refused: sample stratified by outcome' : reason.length > 48 ? 'undefined' : reason
 }
 
+/** Panels that are drawn, and those that are left out: the others have the room of empty ones. Where all are empty, each says why. */
+export function drawnPanels(panels: readonly PlannedPanel[]): Readonly<Record<'drawn' | 'left', readonly PlannedPanel[]>> {
+  const isEmpty = (panel: PlannedPanel): boolean => !panel.series.some(isDrawn)
+  const left = panels.every(isEmpty) ? [] : panels.filter(isEmpty)
+  return { drawn: panels.filter(panel => !left.includes(panel)), left }
+}
+
 export function buildCriticQuality(diagnosis: Diagnosis, sheet: FigureSheet = PAGE_SHEET): FigureConfig {
   const { quality, source, synthetic, against } = diagnosis
-  const { panels: all, legend: series } = qualityPanels(diagnosis)
-  const isEmpty = (panel: PlannedPanel): boolean => !panel.series.some(isDrawn)
-  // The others have the room of empty panels. Where all are empty, each says why.
-  const left = all.every(isEmpty) ? [] : all.filter(isEmpty)
-  const drawn = all.filter(panel => !left.includes(panel))
+  const { panels, legend: series } = qualityPanels(diagnosis)
+  const { drawn, left } = drawnPanels(panels)
   const reasons = left.map(({ title, empty }) => `Not drawn: ${title}: ${empty}.`)
   const sets = [quality, ...(against === null ? [] : [against.quality])]
   const counts = sets.map(
@@ -218,17 +225,17 @@ export function buildCriticQuality(diagnosis: Diagnosis, sheet: FigureSheet = PA
     },
     sheet
   )
-  const panels = drawn.map((panel, k): BandPanel => ({ ...panel, label: `(${LETTERS[k]})`, box: box(k) }))
+  const placed = drawn.map((panel, k): BandPanel => ({ ...panel, label: `(${LETTERS[k]})`, box: box(k) }))
   return {
     name: NAME,
     title: TITLE,
-    description: describeQuality(diagnosis, panels, reasons),
+    description: describeQuality(diagnosis, placed, reasons),
     width: sheet.width,
     height,
     fontFamily: FONT_FAMILY,
     texts,
     legend,
-    panels: bandPanels(panels)
+    panels: bandPanels(placed)
   }
 }
 
