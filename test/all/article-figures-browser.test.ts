@@ -1,6 +1,7 @@
 /** The figures of the replica's article answer to pointer and keyboard, with the numbers of their data files; without script and on paper they are pictures. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -257,11 +258,30 @@ async function testStatic(t: Test, browser: Browser): Promise<void> {
   t.equal(heights[0], heights[1], 'and is as long')
 }
 
+/** A panel whose labels are in a power of ten says so when it is drawn anew, as in the picture. */
+async function testFactor(t: Test, browser: Browser): Promise<void> {
+  const file = join(t.testdir({}), 'article.html')
+  writeFileSync(file, text.replace('"divide":1,', '"divide":1e9,'))
+  const { page } = await open(t, browser, pathToFileURL(file).href, { viewport: { width: 1280, height: 900 } })
+  const figure = page.locator(BY_STEP)
+  await figure.getByRole('button', { name: 'Hours' }).click()
+  const titles = figure.locator('.wide > svg.redrawn .overlay text[transform]')
+  t.ok(await becomes(async () => (await titles.count()) === METRICS.length))
+  t.equal(
+    await titles.first().textContent(),
+    'Mean trajectory score (\u00d710\u207b\u00b9\u00b2)',
+    '0.6e-9 is 600 times 10 to the power of -12'
+  )
+  const labels = await figure.locator('.wide > svg.redrawn .overlay text').allTextContents()
+  t.ok(labels.includes('400') && labels.includes('600'), labels.join(' '))
+}
+
 await t.test('in a browser', t =>
   withBrowser(async browser => {
     await t.test('pointer', t => testPointing(t, browser))
     await t.test('keyboard', t => testKeys(t, browser))
     await t.test('without script and on paper', t => testStatic(t, browser))
+    await t.test('labels in a power of ten', t => testFactor(t, browser))
     await t.test('axe finds nothing serious', async t => {
       for (const options of [
         { viewport: { width: 1280, height: 900 } },

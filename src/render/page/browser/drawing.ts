@@ -7,7 +7,7 @@ import { curveStyle, PLAIN_LINE, RAW_CURVE, RESTART_TICK, SPARSE, type CurveStyl
 import { INK } from '../../figures/palette.js'
 import { whyNotShown } from '../../figures/scales.js'
 import { pageColor } from '../../figures/theme.js'
-import type { Ticks } from '../../figures/ticks.js'
+import { factorText, type Ticks } from '../../figures/ticks.js'
 import {
   axesOf,
   horizontalRange,
@@ -123,13 +123,18 @@ export class Picture {
     const isLowest = this.#places.every(other => other.x.from !== x.from || other.y.from <= y.from)
     const title = { 'text-anchor': 'middle', ...LABEL }
     const [middleX, middleY] = [left + width / 2, top + height / 2]
+    const [xTicks, yTicks] = [ticksAlong(axes.x, width), verticalTicks(panel.scale, axes.y, height)]
     return [
-      ...this.#grid(place, axes, ticksAlong(axes.x, width), 'x'),
-      ...this.#grid(place, axes, verticalTicks(panel.scale, axes.y, height), 'y'),
+      ...this.#grid(place, axes, xTicks, 'x'),
+      ...this.#grid(place, axes, yTicks, 'y'),
       line(left, y.from, x.to, y.from, AXIS),
       line(left, top, left, y.from, AXIS),
-      svg('text', { x: place.titleX, y: middleY, transform: `rotate(-90 ${place.titleX} ${middleY})`, ...title }, panel.yTitle),
-      ...(isLowest ? [svg('text', { x: middleX, y: y.from + 23, ...title }, xTitle)] : []),
+      svg(
+        'text',
+        { x: place.titleX, y: middleY, transform: `rotate(-90 ${place.titleX} ${middleY})`, ...title },
+        panel.yTitle + factorText(yTicks)
+      ),
+      ...(isLowest ? [svg('text', { x: middleX, y: y.from + 23, ...title }, xTitle + factorText(xTicks))] : []),
       plot
     ]
   }
